@@ -8,7 +8,7 @@
 # (scripts/evidence/tables.py --write releases).
 # --short: a minute's choice of the tests, without the many handshakes of test_servers.
 #
-# Each release is a chroot with its own openssl, nginx, Apache, HAProxy, stunnel, curl and Python, in which a part of
+# Each release is a chroot with its own openssl, nginx, Apache, HAProxy, curl and Python, in which a part of
 # the tests runs. The chroots stay in DRNG_MATRIX_CACHE (default /var/cache/drng-matrix), about 500 MB each, and are
 # brought up to date when a day old. In experimental the servers and Python are sid's, on libcrypto.so.3; the openssl
 # command is of 4.x, and the test programs are built there, with its headers. So is a drng.so of its own, which must
@@ -37,7 +37,7 @@ if [ "${1-}" = --short ]; then
 fi
 releases=${*:-bookworm trixie sid experimental}
 
-packages="ca-certificates openssl nginx-light apache2-bin haproxy stunnel4 curl python3 python3-pytest"
+packages="ca-certificates openssl nginx-light apache2-bin haproxy curl python3 python3-pytest"
 packages="$packages cmake pkgconf libssl-dev libcunit1"
 builders=
 compilers="gcc libc6-dev ninja-build libcunit1-dev"

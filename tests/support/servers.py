@@ -370,36 +370,6 @@ backend files
         return False
 
 
-class Stunnel(Kind):
-    name = "stunnel"
-    has_workers = False
-    # It closes its ports and opens them again, after it has said that its configuration is successful: who connects
-    # before that is cut off. This is what it says of the last one.
-    seamless = False
-    says_started = f"Service [{PORTS[-1]}] (FD="
-
-    def configure(self, site: Site) -> list[str]:
-        services = ""
-        for port, number in site.ports.items():
-            services += f"""
-[{port}]
-accept = 127.0.0.1:{number}
-connect = 127.0.0.1:{site.backend}
-cert = {site.cert(port)}
-key = {site.key(port)}
-"""
-        path = site.file("conf")
-        path.write_text(f"""\
-foreground = yes
-pid = {site.file("pid")}
-output = {site.log}
-debug = info
-sslVersionMin = TLSv1.2
-{services}
-""")
-        return ["/usr/bin/stunnel4", str(path)]
-
-
 class Python(Kind):
     """tests/programs/tls_server.py: a process for each connection."""
 
@@ -417,7 +387,6 @@ APACHE_EVENT = Apache("event")
 APACHE_PREFORK = Apache("prefork")
 HAPROXY_THREADS = HAProxy("threads")
 HAPROXY_MASTER = HAProxy("master")
-STUNNEL = Stunnel()
 PYTHON_FORK = Python()
 KINDS: tuple[Kind, ...] = (
     NGINX,
@@ -425,7 +394,6 @@ KINDS: tuple[Kind, ...] = (
     APACHE_PREFORK,
     HAPROXY_THREADS,
     HAPROXY_MASTER,
-    STUNNEL,
     PYTHON_FORK,
 )
 

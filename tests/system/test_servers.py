@@ -17,7 +17,6 @@ from tests.support.machine import here
 from tests.support.servers import (
     KINDS,
     PYTHON_FORK,
-    STUNNEL,
     Kind,
     Running,
     Site,
@@ -31,7 +30,7 @@ from tests.support.servers import (
 MODULE = RELEASE.modules / "drng.so"
 
 # First flights asked of each kind: as many as take it a second or three.
-HELLOS = dict.fromkeys(KINDS, 3600) | {STUNNEL: 800, PYTHON_FORK: 1600}
+HELLOS = dict.fromkeys(KINDS, 3600) | {PYTHON_FORK: 2000}
 ALL_HELLOS = 20_000
 
 
