@@ -367,7 +367,7 @@ def test_one_file_executes_the_instructions() -> None:
 
 def test_documents_name_what_is_there() -> None:
     """Paths in backquotes, with * and <name> for any."""
-    for document in sorted(ROOT.glob("*.md")):
+    for document in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")):
         paths = re.findall(r"`((?:conf|docs|library|mixing|provider|scripts|tests)/[^`\s]*)`", document.read_text())
         for path in paths:
             assert list(ROOT.glob(re.sub(r"<.*?>", "*", path.rstrip("/")))), f"{document.name}: {path}"

@@ -1,28 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arithmetic behind docs/entropy.md, and the files that it names; test_tables.py compares its numbers."""
+"""The arithmetic behind docs/entropy.md; test_tables.py compares its numbers."""
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
-
-import pytest
 
 import cutoffs
 from entropy import RDRAND_RUN_WORDS, deficit, describe_output, rdrand_entropy
-from tests.support.builds import ROOT
-
-SCRIPT = ROOT / "scripts" / "evidence" / "entropy.py"
-DOCUMENTS = [ROOT / "docs" / name for name in ("entropy.md", "develop/assessment.md")]
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_files_that_the_document_names_are_there(document: Path) -> None:
-    words = document.read_text().replace("(", " ").replace(")", " ").replace("`", " ").replace(",", " ").split()
-    paths = {w.rstrip(".:;*") for w in words if w.startswith(("mixing/", "scripts/", "tests/"))}
-    assert len(paths) > 8
-    for path in paths:
-        assert (ROOT / path).exists(), path
 
 
 def test_output_entropy_of_the_standard() -> None:
