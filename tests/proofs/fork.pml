@@ -569,7 +569,7 @@ proctype thread(byte t)
         fi
     }
 
-    /* output_and_update: m->aes->ctr(drbg->key, m->key_len, drbg->v, out, whole, tail, */
+    /* output_and_update: m.aes->ctr(drbg->key, m.key_len, drbg->v, out, whole, tail, */
     :: atomic {
         RUNS(generate) ->
         F(KEY) = S(SEED);
@@ -578,7 +578,7 @@ proctype thread(byte t)
     }
     :: atomic { RUNS(hand) -> BELOW(ENTROPY) = F(KEY) + F(V); F(AT) = update }
 
-    /* output_and_update: set_key_and_v(drbg, m, */
+    /* output_and_update: set_key_and_v(drbg, &m, */
     :: atomic {
         RUNS(update) ->
         S(SEED) = F(KEY);

@@ -112,7 +112,7 @@ proctype frame(byte t)
     }
 
     /* ---- The pair is made ---- */
-    /* draw_from: drng_guard_run_piecewise(make_once, &making) */
+    /* make: drng_guard_run_piecewise(make_once, &making) */
     :: atomic { RUNS(at_enter) -> enter(at_lock) }
     /* make_once: drng_lock(drng_process_lock(DRNG_LOCK_PAIRS)) */
     :: atomic {
@@ -134,14 +134,14 @@ proctype frame(byte t)
         :: else -> f[t].at = at_make
         fi
     }
-    /* make_pair: *g = (struct drng_generator){.parent = &m->provctx->pairs->primary} */
+    /* make_pair: *g = (struct drng_generator){.parent = &provctx->pairs->primary} */
     :: atomic {
         RUNS(at_make) ->
         assert(!made && (making == 0 || making == ME));
         making = ME;
         f[t].at = at_made
     }
-    /* make_pair: atomic_store_explicit(&m->pair->made, true, memory_order_release) */
+    /* make_pair: atomic_store_explicit(&pair->made, true, memory_order_release) */
     :: atomic {
         RUNS(at_made) ->
         assert(making == ME);
@@ -162,7 +162,7 @@ proctype frame(byte t)
     }
 
     /* ---- A draw from one of its generators ---- */
-    /* draw_from: drng_generator_generate(g, d->out, d->len, d->strength, false, */
+    /* draw_from: drng_generator_generate(g, out, len, strength, false, */
     :: atomic { RUNS(at_enter_draw) -> assert(made); enter(at_slot) }
     /* drng_guard_lock: atomic_compare_exchange_strong_explicit(&slot->lock.holder, &nobody, (uintptr_t)&drng_inside */
     :: atomic {
@@ -225,7 +225,7 @@ proctype frame(byte t)
     }
 
     /* ---- A call that is refused: zeros, and 0 ---- */
-    /* draw_from: drng_wipe(d->out, d->len) */
+    /* draw_from: drng_wipe(out, len) */
     :: atomic {
         RUNS(at_refused) ->
         if
