@@ -231,12 +231,20 @@ def test_what_people_type_by_habit_is_what_is_released(tmp_path: Path) -> None:
     assert str(ROOT).encode() not in (build / "libdrng.a").read_bytes()
 
 
+def test_a_switch_leaves_the_units_out_and_not_the_tools(tmp_path: Path) -> None:
+    """As Alpine has them, where no systemd runs."""
+    output("cmake", "-S", str(ROOT), "-B", str(tmp_path), "-DDRNG_UNITS=OFF", "-DDRNG_TESTS=OFF")
+    installs = (tmp_path / "cmake_install.cmake").read_text()
+    assert "drng-enable" in installs and "drng-status-collector" not in installs
+
+
 @pytest.mark.parametrize("name", ["drng.so", "libdrng.so.0"])
 def test_no_constructor_asks_the_cpu(name: str) -> None:
     """libgcc's executes CPUID twelve times; test_confidential counts what is executed by drng."""
     assert not re.search("__cpu_indicator_init|__cpu_model", output("nm", str(BUILD / "dev" / name)))
 
 
+@pytest.mark.nightly("no_lto.cmake, which each build runs")
 def test_link_time_optimization_stays_off(tmp_path: Path) -> None:
     """Whatever the caller's flags say; and what is compiled for it all the same ends the build."""
     configure = ["cmake", "-S", str(ROOT), "-B", str(tmp_path), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]

@@ -352,49 +352,6 @@ def test_libdrng_names_the_first_instruction_where_there_is_none(arch: Architect
     assert "; ".join(source["text"] for source in said["sources"][:-1]) == arch.absent
 
 
-# ---- The script, with programs of its own choice in place of those that it calls ----
-
-STUBS = {
-    "dpkg-query": "printf installed",
-    "apt-get": "exit 1",
-    "cmake": 'case "$1" in -S) exit "${CONFIGURES:-0}" ;; esac',
-}
-
-
-@pytest.fixture
-def cross_tree(tmp_path: Path) -> Path:
-    """A tree with the script, whose sysroot for s390x is there and whose other ones cannot be had."""
-    (tmp_path / "scripts" / "ci").mkdir(parents=True)
-    for name in ("cross.sh", "packages.sh", "builds.sh"):
-        shutil.copy(ROOT / "scripts" / "ci" / name, tmp_path / "scripts" / "ci")
-    (tmp_path / "build/cross/s390x/sysroot").mkdir(parents=True)
-    (tmp_path / "bin").mkdir()
-    for name, body in STUBS.items():
-        stub = tmp_path / "bin" / name
-        stub.write_text(f"#!/bin/sh\n{body}\n")
-        stub.chmod(0o755)
-    return tmp_path
-
-
-def run_script(tree: Path, *arches: str, configures: str = "0") -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PATH": f"{tree / 'bin'}:{os.environ['PATH']}", "CONFIGURES": configures}
-    command = ["scripts/ci/cross.sh", *arches]
-    return subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, timeout=60, check=False)
-
-
-@pytest.mark.parametrize("arches", [("aarch64", "s390x"), ("s390x", "aarch64")])
-def test_an_architecture_that_could_not_be_had_is_named(cross_tree: Path, arches: tuple[str, str]) -> None:
-    result = run_script(cross_tree, *arches)
-    assert result.returncode == 77, result.stderr
-    assert result.stdout.endswith("could not be had, for: aarch64\n")
-    assert not (cross_tree / "build" / "cross" / "aarch64" / "sysroot").exists()
-
-
-def test_a_build_that_cannot_be_configured_is_a_failure(cross_tree: Path) -> None:
-    assert run_script(cross_tree, "s390x").returncode == 0
-    assert run_script(cross_tree, "s390x", configures="1").returncode == 1
-
-
 # ---- The CUnit programs ----
 
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 
 import subprocess
 
+import pytest
+
 import entered
 from tests.support.builds import need
+
+pytestmark = pytest.mark.nightly("the figures of architecture.md as they are")
 
 
 def test_the_page_says_no_less() -> None:
