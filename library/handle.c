@@ -47,7 +47,7 @@ static struct drng_seed_policy policy_of(enum drng_choice choice, enum drng_cond
                                          struct drng_counters *counters)
 {
     struct drng_seed_policy policy = {
-        .aes = drng_library.aes,
+        .aes = drng_library.machine.aes,
         .conditioner = conditioning == DRNG_BY_HMAC_SHA256 ? DRNG_HMAC_SHA256 : DRNG_CBC_MAC,
         .os_mixing = choice == DRNG_ANY,
         .fallback = choice == DRNG_ANY ? from_kernel : NULL,
@@ -55,7 +55,7 @@ static struct drng_seed_policy policy_of(enum drng_choice choice, enum drng_cond
     };
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         const bool allowed = drng_library.eligibility.seeds[i] == DRNG_ALLOWED && chosen(choice, i);
-        policy.instructions[i] = allowed ? &drng_library.instructions[i] : NULL;
+        policy.instructions[i] = allowed ? &drng_library.machine.instructions[i] : NULL;
     }
     return policy;
 }
@@ -77,7 +77,7 @@ static int error_of(enum drng_choice choice, enum drng_result result)
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         if (drng_library.eligibility.seeds[i] == DRNG_ALLOWED && chosen(choice, i)) {
             allowed = true;
-            healthy = healthy || !atomic_load(&drng_library.instructions[i].disabled);
+            healthy = healthy || !atomic_load(&drng_library.machine.instructions[i].disabled);
         }
     }
     return !allowed ? DRNG_E_UNSUPPORTED : !healthy ? DRNG_E_UNHEALTHY : DRNG_E_NOT_READY;
@@ -212,9 +212,9 @@ static drng *new_handle(enum drng_choice choice)
         .source = &source,
         .source_arg = d,
         .personalization = {personalization, sizeof(personalization)},
-        .aes = drng_library.aes,
+        .aes = drng_library.machine.aes,
         .words = &drng_library.words,
-        .mixing = drng_request_mixing_auto(&drng_library.evidence.cpu),
+        .mixing = drng_request_mixing_auto(&drng_library.machine.evidence.cpu),
         .hardware_words = choice != DRNG_ANY,
         .keeps_seed = true,
         .counters = &d->counters,

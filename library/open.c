@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "library/drng.h"
-#include "mixing/drbg/open.h"
 #include "mixing/drbg/self_test.h"
 #include "mixing/state/clone.h"
 #include "mixing/state/family.h"
@@ -23,7 +22,8 @@ bool drng_library_is_seed_grade(unsigned instruction)
 const char *drng_library_denied(unsigned instruction)
 {
     const struct drng_library_texts *texts = &drng_library.texts[instruction];
-    const bool disabled = atomic_load_explicit(&drng_library.instructions[instruction].disabled, memory_order_relaxed);
+    const bool disabled =
+        atomic_load_explicit(&drng_library.machine.instructions[instruction].disabled, memory_order_relaxed);
     if (texts->denied[0] != '\0') {
         return texts->denied;
     }
@@ -32,9 +32,9 @@ const char *drng_library_denied(unsigned instruction)
 
 static void settle_instructions(struct drng_library *library)
 {
-    library->eligibility = drng_eligibility_decide(&library->evidence, DRNG_CHOICE_AUTO);
+    library->eligibility = drng_eligibility_decide(&library->machine.evidence, DRNG_CHOICE_AUTO);
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        struct drng_instruction *in = &library->instructions[i];
+        struct drng_instruction *in = &library->machine.instructions[i];
         const enum drng_denial denial = library->eligibility.words[i];
         struct drng_library_texts *texts = &library->texts[i];
         in->counters = &library->counters[i];
@@ -45,7 +45,7 @@ static void settle_instructions(struct drng_library *library)
             (void)snprintf(texts->denied, sizeof(texts->denied), "%s: %s", in->row->name, drng_denial_text(denial));
         }
     }
-    drng_request_words_settle(&library->words, &library->eligibility, library->instructions);
+    drng_request_words_settle(&library->words, &library->eligibility, library->machine.instructions);
 }
 
 static int open_locked(struct drng_library *library)
@@ -54,12 +54,13 @@ static int open_locked(struct drng_library *library)
     if (atomic_load(&library->ready) != 0) {
         return DRNG_SUCCESS;
     }
-    if (!drng_open_machine(&library->evidence, NULL, NULL, library->instructions, &library->aes, &failed) ||
+    if (!drng_machine_open(&library->machine, NULL, NULL) ||
         (library->root.slot == NULL && !drng_place_make(&library->root, DRNG_WIDE_SLOT_SIZE))) {
         return DRNG_E_MEMORY;
     }
     /* AES has been tested when it was chosen, HMAC has not. */
-    if (library->aes == NULL || drng_self_test(library->aes, DRNG_AES_MAX_KEY, true, &failed) != DRNG_OK) {
+    if (library->machine.aes == NULL ||
+        drng_self_test(library->machine.aes, DRNG_AES_MAX_KEY, true, &failed) != DRNG_OK) {
         return DRNG_E_SELF_TEST;
     }
     settle_instructions(library);

@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-#include "mixing/aes/aes.h"
+#include "mixing/drbg/open.h"
 #include "mixing/drbg/request_entropy.h"
 #include "mixing/entropy/seed.h"
 #include "mixing/machine/eligibility.h"
@@ -19,10 +19,8 @@ enum { DRNG_LIBRARY_TEXT = 128 };
 struct drng_library {
     atomic_uint ready;  /* no bool: not every RISC-V can exchange a byte */
     atomic_uint failed; /* the error of the last attempt to open; 0 if none has failed */
-    struct drng_evidence evidence;
+    struct drng_machine machine;
     struct drng_eligibility eligibility;
-    const struct drng_aes *aes;
-    struct drng_instruction instructions[DRNG_INSTRUCTIONS];
     struct drng_instruction_counters counters[DRNG_INSTRUCTIONS];
     struct drng_request_words words;
     struct drng_library_texts {

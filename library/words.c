@@ -76,7 +76,7 @@ struct reading {
 static enum drng_result read_all(void *vreading, const struct drng_guard *guard)
 {
     const struct reading *r = vreading;
-    struct drng_instruction *in = &drng_library.instructions[r->instruction];
+    struct drng_instruction *in = &drng_library.machine.instructions[r->instruction];
     enum drng_result status = DRNG_OK;
     for (size_t done = 0; done < r->len && status == DRNG_OK; done += PIECE) {
         struct drng_root_slot *slot = drng_root_take(&drng_library.root, guard);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "mixing/drbg/open.h"
 #include "mixing/state/clone.h"
 #include "mixing/state/family.h"
 #include "mixing/state/fork.h"
@@ -27,15 +26,13 @@ static void note_exit(void)
 
 static bool look_once(const char *libcrypto_version)
 {
-    const char *failed = NULL;
     if (looked) {
         return drng_secmem_open();
     }
-    if (!drng_open_machine(&drng_process.evidence, drng_masks_apply, libcrypto_version, drng_process.instructions,
-                           &drng_process.aes, &failed)) {
+    if (!drng_machine_open(&drng_process.machine, drng_masks_apply, libcrypto_version)) {
         return false;
     }
-    atomic_store(&drng_failed_algorithm, failed);
+    atomic_store(&drng_failed_algorithm, drng_process.machine.failed);
     (void)atexit(note_exit); /* called before libcrypto's handler, which was there first */
     looked = true;
     return true;
@@ -52,10 +49,10 @@ static bool open_locked(const char *libcrypto_version)
         return true;
     }
     drng_clone_open();
-    drng_stats_open(drng_process.aes != NULL ? drng_process.aes->name : NULL, libcrypto_version);
+    drng_stats_open(drng_process.machine.aes != NULL ? drng_process.machine.aes->name : NULL, libcrypto_version);
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        drng_process.instructions[i].counters = &drng_stats.live->counters.instructions[i];
-        drng_process.instructions[i].family = &drng_family->instructions[i];
+        drng_process.machine.instructions[i].counters = &drng_stats.live->counters.instructions[i];
+        drng_process.machine.instructions[i].family = &drng_family->instructions[i];
     }
     atomic_signal_fence(memory_order_seq_cst);
     openings = 1; /* last: what another thread was opening at a fork is opened anew in the child */
@@ -93,7 +90,8 @@ bool drng_process_self_test(const char **what)
 {
     const char *wrong = NULL;
     for (size_t key_len = 16; key_len <= DRNG_AES_MAX_KEY && drng_process_healthy(); key_len += 8) {
-        const struct drng_aes *aes = key_len == DRNG_AES_MAX_KEY ? drng_process.aes : drng_self_test_aes(key_len);
+        const struct drng_aes *aes =
+            key_len == DRNG_AES_MAX_KEY ? drng_process.machine.aes : drng_self_test_aes(key_len);
         if (aes != NULL && drng_self_test(aes, key_len, true, &wrong) != DRNG_OK) {
             atomic_store(&drng_failed_algorithm, wrong);
         }

@@ -10,16 +10,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "mixing/aes/aes.h"
+#include "mixing/drbg/open.h"
 #include "mixing/drbg/self_test.h"
-#include "mixing/entropy/noise.h"
-#include "mixing/machine/eligibility.h"
 
 struct drng_process {
-    struct drng_evidence evidence; /* collected once, when the first instance loads */
-    const struct drng_aes *aes;    /* the fastest that passes its self-test; NULL: none passes, and nothing is served */
-    struct drng_instruction instructions[DRNG_INSTRUCTIONS];
-    atomic_bool exits; /* exit() has begun: other threads run on until it ends the process */
+    struct drng_machine machine; /* opened once, when the first instance loads */
+    atomic_bool exits;           /* exit() has begun: other threads run on until it ends the process */
 };
 
 extern struct drng_process drng_process;

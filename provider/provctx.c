@@ -24,9 +24,9 @@ static void settle_policy(struct drng_provctx *provctx)
     const struct drng_config *config = &provctx->config;
     const bool has_default = provctx->core.get_entropy != NULL && provctx->core.cleanup_entropy != NULL;
 
-    provctx->eligibility = drng_eligibility_decide(&drng_process.evidence, config->choice);
+    provctx->eligibility = drng_eligibility_decide(&drng_process.machine.evidence, config->choice);
     provctx->policy = (struct drng_seed_policy){
-        .aes = drng_process.aes,
+        .aes = drng_process.machine.aes,
         .conditioner = config->conditioner,
         .rdseed_words = config->rdseed_words,
         .os_mixing = config->os_mixing,
@@ -36,17 +36,18 @@ static void settle_policy(struct drng_provctx *provctx)
     };
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         const bool allowed = provctx->eligibility.seeds[i] == DRNG_ALLOWED;
-        provctx->policy.instructions[i] = allowed ? &drng_process.instructions[i] : NULL;
+        provctx->policy.instructions[i] = allowed ? &drng_process.machine.instructions[i] : NULL;
     }
 
     /* A child of RDRAND must not get its words as a seed: the seed is conditioned, and no other source is asked. */
     provctx->words_policy = provctx->policy;
     memset(provctx->words_policy.instructions, 0, sizeof(provctx->words_policy.instructions));
-    provctx->words_policy.instructions[DRNG_WORDS_INSTRUCTION] = &drng_process.instructions[DRNG_WORDS_INSTRUCTION];
+    provctx->words_policy.instructions[DRNG_WORDS_INSTRUCTION] =
+        &drng_process.machine.instructions[DRNG_WORDS_INSTRUCTION];
     provctx->words_policy.fallback = NULL;
 
-    drng_request_words_settle(&provctx->words, &provctx->eligibility, drng_process.instructions);
-    provctx->mixing = settle_mixing(config->request_mixing, &drng_process.evidence.cpu);
+    drng_request_words_settle(&provctx->words, &provctx->eligibility, drng_process.machine.instructions);
+    provctx->mixing = settle_mixing(config->request_mixing, &drng_process.machine.evidence.cpu);
 }
 
 /* When AES was chosen, everything but HMAC was tested. HMAC is tested here if it is the conditioner. */

@@ -39,60 +39,55 @@ static const char *active_source(const struct drng_provctx *provctx)
     return drng_process_healthy() ? names[source] : "none";
 }
 
-/* The rows of each instruction: "seeds-rdseed", "rdseed-retries" and their like. */
-#define SEEDS(id, flag)   DRNG_NUMBER(OSSL_PARAM_uint64("seeds-" flag, NULL), value_of(&c->seeds[id]))
-#define RETRIES(id, flag) DRNG_NUMBER(OSSL_PARAM_uint64(flag "-retries", NULL), value_of(&c->instructions[id].retries))
-#define LAST_TEXT(id, flag)                                                                                            \
-    DRNG_TEXT(OSSL_PARAM_utf8_ptr(flag "-last-result", NULL, 0), drng_report_last_result(provctx, id))
-#define LAST_WORDS(id, flag)                                                                                           \
-    DRNG_NUMBER(OSSL_PARAM_uint64(flag "-last-words", NULL), value_of(&c->instructions[id].last_words))
-#define LASTS(id, flag) LAST_TEXT(id, flag) LAST_WORDS(id, flag)
-#define LASTS_KNOWN(id, flag)                                                                                          \
-    OSSL_PARAM_utf8_ptr(flag "-last-result", NULL, 0), OSSL_PARAM_uint64(flag "-last-words", NULL),
-#define OF_FAMILY(id, member, name)                                                                                    \
-    DRNG_NUMBER(OSSL_PARAM_uint64(name, NULL), value_of(&drng_family->instructions[id].member))
+/* A row has NUMBER or TEXT: what is known of a parameter, and its value. Several rows for each instruction or counter:
+ */
+#define SEEDS(id, flag)   NUMBER(OSSL_PARAM_uint64("seeds-" flag, NULL), value_of(&c->seeds[id]))
+#define RETRIES(id, flag) NUMBER(OSSL_PARAM_uint64(flag "-retries", NULL), value_of(&c->instructions[id].retries))
+#define LASTS(id, flag)                                                                                                \
+    TEXT(OSSL_PARAM_utf8_ptr(flag "-last-result", NULL, 0), drng_report_last_result(provctx, id))                      \
+    NUMBER(OSSL_PARAM_uint64(flag "-last-words", NULL), value_of(&c->instructions[id].last_words))
 #define FAMILY(id, flag)                                                                                               \
-    OF_FAMILY(id, failures, flag "-family-failures")                                                                   \
-    OF_FAMILY(id, disabled, flag "-family-disabled") OF_FAMILY(id, slow, flag "-family-slow")
-#define FAMILY_KNOWN(id, flag)                                                                                         \
-    OSSL_PARAM_uint64(flag "-family-failures", NULL), OSSL_PARAM_uint64(flag "-family-disabled", NULL),                \
-        OSSL_PARAM_uint64(flag "-family-slow", NULL),
-#define COUNTER(member, name)       DRNG_NUMBER(OSSL_PARAM_uint64(name, NULL), value_of(&c->member))
-#define COUNTER_KNOWN(member, name) OSSL_PARAM_uint64(name, NULL),
-#define SEEDS_KNOWN(id, flag)       OSSL_PARAM_uint64("seeds-" flag, NULL),
-#define RETRIES_KNOWN(id, flag)     OSSL_PARAM_uint64(flag "-retries", NULL),
+    NUMBER(OSSL_PARAM_uint64(flag "-family-failures", NULL), value_of(&drng_family->instructions[id].failures))        \
+    NUMBER(OSSL_PARAM_uint64(flag "-family-disabled", NULL), value_of(&drng_family->instructions[id].disabled))        \
+    NUMBER(OSSL_PARAM_uint64(flag "-family-slow", NULL), value_of(&drng_family->instructions[id].slow))
+#define COUNTER(member, name) NUMBER(OSSL_PARAM_uint64(name, NULL), value_of(&c->member))
 
-#define PARAMETERS(NUMBER, TEXT, COUNTER, EACH_SEEDS, EACH_RETRIES, EACH_LAST, EACH_FAMILY)                            \
+#define PARAMETERS                                                                                                     \
     TEXT(OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_NAME, NULL, 0), DRNG_NAME)                                                \
     TEXT(OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_VERSION, NULL, 0), DRNG_VERSION)                                          \
     TEXT(OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, NULL, 0), DRNG_BUILDINFO)                                      \
     NUMBER(OSSL_PARAM_int(OSSL_PROV_PARAM_STATUS, NULL), drng_process_healthy())                                       \
-    TEXT(OSSL_PARAM_utf8_ptr("aes-implementation", NULL, 0), drng_process.aes->name)                                   \
+    TEXT(OSSL_PARAM_utf8_ptr("aes-implementation", NULL, 0), drng_process.machine.aes->name)                           \
     TEXT(OSSL_PARAM_utf8_ptr("active-source", NULL, 0), active_source(provctx))                                        \
     TEXT(OSSL_PARAM_utf8_ptr("disabled-reason", NULL, 0), drng_report_disabled_reason(provctx))                        \
     TEXT(OSSL_PARAM_utf8_ptr("clone-protection", NULL, 0),                                                             \
          drng_clone_protections[drng_report_clones(provctx, &reason)])                                                 \
-    DRNG_EACH_INSTRUCTION(EACH_SEEDS)                                                                                  \
+    DRNG_EACH_INSTRUCTION(SEEDS)                                                                                       \
     DRNG_SEED_COUNTERS(COUNTER)                                                                                        \
     NUMBER(OSSL_PARAM_uint64("health-failures", NULL), health_failures)                                                \
-    DRNG_EACH_INSTRUCTION(EACH_RETRIES)                                                                                \
+    DRNG_EACH_INSTRUCTION(RETRIES)                                                                                     \
     DRNG_OTHER_COUNTERS(COUNTER)                                                                                       \
     NUMBER(OSSL_PARAM_uint64("forks", NULL), value_of(&drng_stats.head->forks))                                        \
     NUMBER(OSSL_PARAM_uint64("last-self-test", NULL), value_of(&drng_stats.head->tested))                              \
-    DRNG_EACH_INSTRUCTION(EACH_LAST)                                                                                   \
-    DRNG_EACH_INSTRUCTION(EACH_FAMILY)                                                                                 \
+    DRNG_EACH_INSTRUCTION(LASTS)                                                                                       \
+    DRNG_EACH_INSTRUCTION(FAMILY)                                                                                      \
     NUMBER(OSSL_PARAM_uint64("self-tests-failed", NULL), drng_self_tests_failed())                                     \
     TEXT(OSSL_PARAM_utf8_ptr("self-test-failed", NULL, 0), drng_self_test_failed())                                    \
     NUMBER(OSSL_PARAM_uint64("requests", NULL), served.requests)                                                       \
     NUMBER(OSSL_PARAM_uint64("bytes", NULL), served.bytes)
 
+#define NUMBER DRNG_KNOWN
+#define TEXT   DRNG_KNOWN
 static const OSSL_PARAM *gettable_params(ossl_unused void *provctx)
 {
-    static const OSSL_PARAM known[] = {PARAMETERS(DRNG_KNOWN, DRNG_KNOWN, COUNTER_KNOWN, SEEDS_KNOWN, RETRIES_KNOWN,
-                                                  LASTS_KNOWN, FAMILY_KNOWN) OSSL_PARAM_END};
+    static const OSSL_PARAM known[] = {PARAMETERS OSSL_PARAM_END};
     return known;
 }
+#undef NUMBER
+#undef TEXT
 
+#define NUMBER DRNG_NUMBER
+#define TEXT   DRNG_TEXT
 static int get_params(void *vprovctx, OSSL_PARAM params[])
 {
     struct drng_provctx *provctx = vprovctx;
@@ -104,7 +99,7 @@ static int get_params(void *vprovctx, OSSL_PARAM params[])
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         health_failures += value_of(&c->instructions[i].health_failures);
     }
-    const struct drng_answer answers[] = {PARAMETERS(DRNG_NUMBER, DRNG_TEXT, COUNTER, SEEDS, RETRIES, LASTS, FAMILY)};
+    const struct drng_answer answers[] = {PARAMETERS};
     return drng_params_answer(params, answers, sizeof(answers) / sizeof(*answers));
 }
 

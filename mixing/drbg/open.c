@@ -8,10 +8,9 @@
 #include "mixing/state/family.h"
 #include "mixing/state/secmem.h"
 
-bool drng_open_machine(struct drng_evidence *evidence, drng_machine_mask *mask, const char *libcrypto_version,
-                       struct drng_instruction instructions[DRNG_INSTRUCTIONS], const struct drng_aes **aes,
-                       const char **failed)
+bool drng_machine_open(struct drng_machine *machine, drng_machine_mask *mask, const char *libcrypto_version)
 {
+    struct drng_evidence *evidence = &machine->evidence;
     if (!drng_secmem_open()) {
         return false;
     }
@@ -23,9 +22,9 @@ bool drng_open_machine(struct drng_evidence *evidence, drng_machine_mask *mask, 
     if (mask != NULL) {
         mask(evidence, libcrypto_version);
     }
-    *aes = drng_self_test_choose(&evidence->cpu, failed);
+    machine->aes = drng_self_test_choose(&evidence->cpu, &machine->failed);
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        instructions[i].row = &drng_instruction_rows[i];
+        machine->instructions[i].row = &drng_instruction_rows[i];
     }
     return true;
 }

@@ -17,7 +17,7 @@ static unsigned disabled_now(void)
 {
     unsigned disabled = 0;
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        const bool is = atomic_load_explicit(&drng_process.instructions[i].disabled, memory_order_relaxed) != 0;
+        const bool is = atomic_load_explicit(&drng_process.machine.instructions[i].disabled, memory_order_relaxed) != 0;
         disabled |= is ? 1U << i : 0;
     }
     return disabled;
@@ -38,7 +38,7 @@ static void describe(const struct drng_eligibility *eligibility, unsigned disabl
 {
     text[0] = '\0';
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        const struct drng_instruction *in = &drng_process.instructions[i];
+        const struct drng_instruction *in = &drng_process.machine.instructions[i];
         const enum drng_denial denial = eligibility->seeds[i];
         if (denial != DRNG_ALLOWED) {
             append(text, DRNG_TEXT_SIZE, i, drng_denial_text(denial), "");
@@ -74,8 +74,8 @@ const char *drng_report_last_result(const struct drng_provctx *provctx, unsigned
         [DRNG_LAST_DISABLED] = "disabled",
     };
     const enum drng_denial denial = provctx->eligibility.seeds[instruction];
-    const uint64_t last =
-        atomic_load_explicit(&drng_process.instructions[instruction].counters->last_result, memory_order_relaxed);
+    const uint64_t last = atomic_load_explicit(&drng_process.machine.instructions[instruction].counters->last_result,
+                                               memory_order_relaxed);
     return denial != DRNG_ALLOWED ? drng_denial_text(denial) : texts[last];
 }
 
@@ -112,9 +112,10 @@ enum drng_clone_protection drng_report_clones(const struct drng_provctx *provctx
         return DRNG_CLONES_COUNTER;
     }
     if (provctx->mixing == DRNG_MIX_NEVER) {
-        *reason = drng_process.evidence.cpu.hypervisor ? "request_mixing = no, and no vmclock can be read"
-                                                       : "no hypervisor is announced; in a virtual machine that hides "
-                                                         "its own, set request_mixing = yes";
+        *reason = drng_process.machine.evidence.cpu.hypervisor
+                      ? "request_mixing = no, and no vmclock can be read"
+                      : "no hypervisor is announced; in a virtual machine that hides "
+                        "its own, set request_mixing = yes";
         return DRNG_CLONES_NONE;
     }
     if (drng_request_words_serve(&provctx->words)) {
@@ -152,7 +153,7 @@ static void explain(struct drng_provctx *provctx)
     const enum drng_clone_protection protection = drng_report_clones(provctx, &clone_reason);
     struct drng_stats_head *head = drng_stats.head;
     head->first_source = drng_report_first_in_line(provctx);
-    head->virtual_machine = drng_process.evidence.cpu.hypervisor;
+    head->virtual_machine = drng_process.machine.evidence.cpu.hypervisor;
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         head->denials[i] = provctx->eligibility.seeds[i];
     }

@@ -46,7 +46,7 @@ static inline struct drng_bytes given(const unsigned char *data, size_t len)
 bool drng_drbg_prepare(struct drng_provctx *provctx, struct drng_generator *g, bool is_own)
 {
     g->personalization = (struct drng_bytes){default_personalization, sizeof(default_personalization)};
-    g->aes = drng_process.aes;
+    g->aes = drng_process.machine.aes;
     g->words = &provctx->words;
     g->mixing = is_own ? provctx->mixing : DRNG_MIX_NEVER;
     g->counters = &drng_stats.live->counters;

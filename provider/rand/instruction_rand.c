@@ -250,7 +250,7 @@ static enum drng_result fill_with_words(struct context *ctx, const struct drng_g
     if (slot == NULL) {
         return drng_place_denial(&ctx->root);
     }
-    struct drng_instruction *in = &drng_process.instructions[DRNG_WORDS_INSTRUCTION];
+    struct drng_instruction *in = &drng_process.machine.instructions[DRNG_WORDS_INSTRUCTION];
     const enum drng_result result =
         drng_noise_fill(in, &slot->reader.noise[DRNG_WORDS_INSTRUCTION], in->row->tries, true, out, len);
     drng_root_give_back(&ctx->root, guard, slot);

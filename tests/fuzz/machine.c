@@ -54,15 +54,15 @@ void machine_start(struct fuzz_input *input)
     scripted_reset(scripted_good, scripted_good);
     behave(&scripted_rdseed, input);
     behave(&scripted_rdrand, input);
-    drng_process.evidence.masked[DRNG_RDSEED] = false; /* by libcrypto, which knows the real CPU */
-    drng_process.evidence.masked[DRNG_RDRAND] = false;
+    drng_process.machine.evidence.masked[DRNG_RDSEED] = false; /* by libcrypto, which knows the real CPU */
+    drng_process.machine.evidence.masked[DRNG_RDRAND] = false;
     *counters = none;
     memset(drng_family, 0, sizeof(*drng_family));
-    drng_process.instructions[DRNG_RDSEED] =
+    drng_process.machine.instructions[DRNG_RDSEED] =
         (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED],
                                   .counters = &counters->instructions[DRNG_RDSEED],
                                   .family = &drng_family->instructions[DRNG_RDSEED]};
-    drng_process.instructions[DRNG_RDRAND] =
+    drng_process.machine.instructions[DRNG_RDRAND] =
         (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND],
                                   .counters = &counters->instructions[DRNG_RDRAND],
                                   .family = &drng_family->instructions[DRNG_RDRAND]};
@@ -96,8 +96,8 @@ struct machine_mark machine_mark(void)
         .attempts = machine_attempts(),
         .rdseed_seeds = drng_stats.live->counters.seeds[DRNG_RDSEED],
         .rdrand_seeds = drng_stats.live->counters.seeds[DRNG_RDRAND],
-        .rdseed_disabled = drng_process.instructions[DRNG_RDSEED].disabled,
-        .rdrand_disabled = drng_process.instructions[DRNG_RDRAND].disabled,
+        .rdseed_disabled = drng_process.machine.instructions[DRNG_RDSEED].disabled,
+        .rdrand_disabled = drng_process.machine.instructions[DRNG_RDRAND].disabled,
     };
 }
 
@@ -107,11 +107,11 @@ void machine_check(const struct machine_mark *mark)
     /* What is no seed takes time too: one request of RDRAND, or the fresh words of a chain of generators. */
     FUZZ_CHECK(scripted_clock_ns - mark->clock_ns <= (seeds + 1) * MACHINE_RESEED_NS);
     if (mark->rdseed_disabled) {
-        FUZZ_CHECK(drng_process.instructions[DRNG_RDSEED].disabled &&
+        FUZZ_CHECK(drng_process.machine.instructions[DRNG_RDSEED].disabled &&
                    drng_stats.live->counters.seeds[DRNG_RDSEED] == mark->rdseed_seeds);
     }
     if (mark->rdrand_disabled) {
-        FUZZ_CHECK(drng_process.instructions[DRNG_RDRAND].disabled &&
+        FUZZ_CHECK(drng_process.machine.instructions[DRNG_RDRAND].disabled &&
                    drng_stats.live->counters.seeds[DRNG_RDRAND] == mark->rdrand_seeds);
     }
     if (!drng_process_healthy()) {

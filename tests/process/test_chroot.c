@@ -43,7 +43,7 @@ static int load(void *zen5)
     if (provctx == NULL) {
         return NOT_LOADED;
     }
-    const bool known = drng_process.evidence.kernel.known;
+    const bool known = drng_process.machine.evidence.kernel.known;
     const bool unjudged = provctx->eligibility.seeds[DRNG_RDSEED] == DRNG_UNJUDGED;
     drng_provctx_free(provctx);
     return opened == 0 ? NOT_ASKED : opened == 1 && known && !unjudged ? ASKED : unjudged ? UNJUDGED : NOT_LOADED;

@@ -515,14 +515,14 @@ int main(void)
     if (libctx == NULL || !pool_open()) {
         return 1;
     }
-    real = drng_process.aes;
+    real = drng_process.machine.aes;
     struct drng_aes with_handlers = *real;
     with_handlers.request = request;
     with_handlers.update = update;
     with_handlers.short_len = SHORT;
-    drng_process.aes = &with_handlers;
+    drng_process.machine.aes = &with_handlers;
     const int result = unit_run("handlers");
-    drng_process.aes = real;
+    drng_process.machine.aes = real;
     pool_close();
     OSSL_LIB_CTX_free(libctx);
     return result;

@@ -42,9 +42,11 @@ static void set_up(const struct scene *scene)
     scripted_reset(scene->rdseed, scene->rdrand);
     scripted_cpu.has[DRNG_RDSEED] = scene->rdseed != NULL;
     scripted_cpu.has[DRNG_RDRAND] = scene->rdrand != NULL;
-    drng_process.evidence = (struct drng_evidence){.cpu = scripted_cpu};
-    drng_process.instructions[DRNG_RDSEED] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
-    drng_process.instructions[DRNG_RDRAND] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND]};
+    drng_process.machine.evidence = (struct drng_evidence){.cpu = scripted_cpu};
+    drng_process.machine.instructions[DRNG_RDSEED] =
+        (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
+    drng_process.machine.instructions[DRNG_RDRAND] =
+        (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND]};
 }
 
 static void print_errors(void)
@@ -78,11 +80,11 @@ static void print_parameters(OSSL_LIB_CTX *libctx)
 static void fail_self_test(OSSL_LIB_CTX *libctx)
 {
     OSSL_PROVIDER *provider = OSSL_PROVIDER_load(libctx, "drng");
-    const struct drng_aes *aes = drng_process.aes;
+    const struct drng_aes *aes = drng_process.machine.aes;
     fake_aes_script = (struct fake_aes_script){.ctr_flips_key_len = 32};
-    drng_process.aes = &fake_aes;
+    drng_process.machine.aes = &fake_aes;
     (void)OSSL_PROVIDER_self_test(provider);
-    drng_process.aes = aes;
+    drng_process.machine.aes = aes;
     OSSL_PROVIDER_unload(provider);
 }
 

@@ -35,9 +35,11 @@ static void on_machine(scripted_behaviour *rdseed, scripted_behaviour *rdrand, c
     device->size = htole32(sizeof(page));
     device->version = htole16(DRNG_VMCLOCK_VERSION);
     scripted_vmclock = with_device ? device : NULL;
-    drng_process.instructions[DRNG_RDSEED] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
-    drng_process.instructions[DRNG_RDRAND] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND]};
-    drng_process.evidence.cpu.hypervisor = virtual_machine;
+    drng_process.machine.instructions[DRNG_RDSEED] =
+        (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
+    drng_process.machine.instructions[DRNG_RDRAND] =
+        (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND]};
+    drng_process.machine.evidence.cpu.hypervisor = virtual_machine;
     libctx = evp_context(keys);
     CU_ASSERT_PTR_NOT_NULL_FATAL(libctx);
 }
@@ -106,7 +108,7 @@ UNIT_TEST("where the machine tells requests take no words")
 /* The host's word adds reseeds, and leaves nothing out. */
 UNIT_TEST("a confidential guest takes words all the same")
 {
-    drng_process.evidence.cpu.confidential = true;
+    drng_process.machine.evidence.cpu.confidential = true;
     on_machine(scripted_good, scripted_good, "", true, true);
     CU_ASSERT_TRUE(protection_is("counter", "vmclock"));
     CU_ASSERT_EQUAL(words_of_a_request(), 1);
@@ -116,7 +118,7 @@ UNIT_TEST("a confidential guest takes words all the same")
 
     on_machine(scripted_good, scripted_good, "request_mixing = no\n", true, true);
     CU_ASSERT_EQUAL(words_of_a_request(), 0);
-    drng_process.evidence.cpu.confidential = false;
+    drng_process.machine.evidence.cpu.confidential = false;
 }
 
 /* By the instruction, whatever the kernel has. */
@@ -234,20 +236,20 @@ UNIT_TEST("without a device a word of any instruction protects")
     CU_ASSERT_EQUAL(words_of_a_request(), 1);
 
     scripted_cpu.has[DRNG_RDRAND] = false;
-    drng_process.evidence.cpu.has[DRNG_RDRAND] = false;
+    drng_process.machine.evidence.cpu.has[DRNG_RDRAND] = false;
     on_machine(scripted_good, scripted_good, "", true, false);
     CU_ASSERT_TRUE(protection_is("instruction", "fresh word"));
     CU_ASSERT_TRUE(draw());
     const uint64_t before = scripted_rdseed.executions;
     CU_ASSERT_TRUE(draw());
     CU_ASSERT_EQUAL(scripted_rdseed.executions, before + 1);
-    drng_process.evidence.cpu.has[DRNG_RDRAND] = true;
+    drng_process.machine.evidence.cpu.has[DRNG_RDRAND] = true;
 }
 
 static int tell_of_kernel(void *unused)
 {
-    drng_process.evidence.cpu.has[DRNG_RDSEED] = false;
-    drng_process.evidence.cpu.has[DRNG_RDRAND] = false;
+    drng_process.machine.evidence.cpu.has[DRNG_RDSEED] = false;
+    drng_process.machine.evidence.cpu.has[DRNG_RDRAND] = false;
     on_machine(scripted_dry, scripted_dry, "", true, false);
     CU_ASSERT_TRUE(protection_is("kernel", "no instruction"));
     const bool drawn = draw();
@@ -306,11 +308,11 @@ UNIT_TEST("where requests take words")
         {"", false, false, false, false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        drng_process.evidence.cpu.confidential = cases[i].confidential;
+        drng_process.machine.evidence.cpu.confidential = cases[i].confidential;
         on_machine(scripted_good, scripted_good, cases[i].keys, cases[i].virtual_machine, cases[i].with_device);
         CU_ASSERT_EQUAL(words_of_a_request(), cases[i].take_words);
     }
-    drng_process.evidence.cpu.confidential = false;
+    drng_process.machine.evidence.cpu.confidential = false;
 }
 
 int main(void)

@@ -45,7 +45,7 @@ static void open_healthy(void)
 {
     scripted_reset(scripted_good, scripted_good);
     CU_ASSERT_TRUE_FATAL(drng_process_open(NULL));
-    drng_process.evidence = (struct drng_evidence){.cpu = scripted_cpu};
+    drng_process.machine.evidence = (struct drng_evidence){.cpu = scripted_cpu};
     libctx = evp_context("");
     CU_ASSERT_PTR_NOT_NULL_FATAL(libctx);
     provider = OSSL_PROVIDER_load(libctx, "drng");
@@ -166,8 +166,8 @@ static bool draws_first(const char *cipher, struct fake_aes_script script)
 {
     const char *what = NULL;
     open_healthy();
-    drng_process.aes = drng_self_test_choose(&scripted_cpu, &what);
-    CU_ASSERT_PTR_EQUAL(drng_process.aes, &fake_aes);
+    drng_process.machine.aes = drng_self_test_choose(&scripted_cpu, &what);
+    CU_ASSERT_PTR_EQUAL(drng_process.machine.aes, &fake_aes);
     EVP_RAND_CTX *rand = evp_rand(libctx, "CTR-DRBG", "provider=drng", NULL);
     const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, (char *)cipher, 0),
                                  OSSL_PARAM_construct_end()};

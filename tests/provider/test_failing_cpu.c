@@ -30,8 +30,10 @@ static void on_cpu(scripted_behaviour *rdseed, scripted_behaviour *rdrand, const
     if (drng_family != NULL) {
         memset(drng_family->instructions, 0, sizeof(drng_family->instructions));
     }
-    drng_process.instructions[DRNG_RDSEED] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
-    drng_process.instructions[DRNG_RDRAND] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND]};
+    drng_process.machine.instructions[DRNG_RDSEED] =
+        (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
+    drng_process.machine.instructions[DRNG_RDRAND] =
+        (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND]};
     libctx = evp_context(keys);
     CU_ASSERT_PTR_NOT_NULL_FATAL(libctx);
 }
@@ -353,7 +355,7 @@ UNIT_TEST("a generator without a parent is not served either")
 
 UNIT_TEST("RDRAND alone serves only where it may")
 {
-    drng_process.evidence.masked[DRNG_RDRAND] = true;
+    drng_process.machine.evidence.masked[DRNG_RDRAND] = true;
     on_cpu(scripted_good, scripted_good, "");
     EVP_RAND_CTX *rand = evp_rand_ready(libctx, "RDRAND", "provider=drng", NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(rand);
@@ -363,7 +365,7 @@ UNIT_TEST("RDRAND alone serves only where it may")
     CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
     CU_ASSERT_TRUE(evp_error("RDRAND", "masked"));
     EVP_RAND_CTX_free(rand);
-    drng_process.evidence.masked[DRNG_RDRAND] = false;
+    drng_process.machine.evidence.masked[DRNG_RDRAND] = false;
 }
 
 /* A reseed that fails is the end of the output, and of nothing else: what clears up serves again. */
@@ -482,7 +484,7 @@ UNIT_TEST("requests are mixed where they should be")
 /* Executions of RDRAND that a request takes where the key is left at `auto`. */
 static uint64_t executions_of_a_request(bool hypervisor)
 {
-    drng_process.evidence.cpu.hypervisor = hypervisor;
+    drng_process.machine.evidence.cpu.hypervisor = hypervisor;
     on_cpu(scripted_good, scripted_good, "");
     CU_ASSERT_EQUAL(draw(libctx), 1);
     const uint64_t before = scripted_rdrand.executions;

@@ -27,7 +27,8 @@ static OSSL_LIB_CTX *libctx;
 static void forget(void)
 {
     scripted_reset(scripted_good, scripted_good);
-    drng_process.instructions[DRNG_RDSEED] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
+    drng_process.machine.instructions[DRNG_RDSEED] =
+        (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
 }
 
 static void begin(void)
@@ -43,7 +44,7 @@ static void begin(void)
 static bool found(int served, const unsigned char out[SEED_LEN])
 {
     return served != 1 && bytes_are(out, SEED_LEN, 0) && evp_counter(libctx, "health-failures") == 2 &&
-           atomic_load(&drng_process.instructions[DRNG_RDSEED].disabled) == 1;
+           atomic_load(&drng_process.machine.instructions[DRNG_RDSEED].disabled) == 1;
 }
 
 struct trial {

@@ -52,8 +52,8 @@ static OSSL_LIB_CTX *on_cpu(scripted_behaviour *rdseed, scripted_behaviour *rdra
 static bool nothing_but_the_fallback(void)
 {
     scripted_reset(scripted_good, scripted_good);
-    drng_process.evidence.masked[DRNG_RDSEED] = true;
-    drng_process.evidence.masked[DRNG_RDRAND] = true;
+    drng_process.machine.evidence.masked[DRNG_RDSEED] = true;
+    drng_process.machine.evidence.masked[DRNG_RDRAND] = true;
     OSSL_LIB_CTX *libctx = evp_context("");
     return strcmp(drng_stats.head->disabled_reason,
                   "RDSEED: masked by OPENSSL_ia32cap; RDRAND: masked by OPENSSL_ia32cap") == 0 &&
@@ -115,7 +115,7 @@ static bool interrupted_report(void)
     libctx_of_handler = libctx;
     (void)sigaction(SIGUSR1, &action, NULL);
     (void)alarm(WATCHDOG);
-    drng_process.instructions[DRNG_RDSEED].disabled = true;
+    drng_process.machine.instructions[DRNG_RDSEED].disabled = true;
     interrupts = true;
     return strstr(evp_text(libctx, "disabled-reason"), "RDSEED: disabled") != NULL && !interrupts && !handler_drew &&
            handler_asked;

@@ -86,8 +86,10 @@ static struct drng_provctx *provctx;
 static void on_cpu(scripted_behaviour *instruction)
 {
     scripted_reset(instruction, instruction);
-    drng_process.instructions[DRNG_RDSEED] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
-    drng_process.instructions[DRNG_RDRAND] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND]};
+    drng_process.machine.instructions[DRNG_RDSEED] =
+        (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
+    drng_process.machine.instructions[DRNG_RDRAND] =
+        (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND]};
     provctx = drng_provctx_new(fake_handle, fake_core);
     CU_ASSERT_PTR_NOT_NULL_FATAL(provctx);
     fake_error_reason = 0;

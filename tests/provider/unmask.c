@@ -10,8 +10,8 @@ bool unmask_instructions(void)
     if (!drng_process_open(NULL)) {
         return false;
     }
-    drng_process.evidence.masked[DRNG_RDSEED] = false;
-    drng_process.evidence.masked[DRNG_RDRAND] = false;
+    drng_process.machine.evidence.masked[DRNG_RDSEED] = false;
+    drng_process.machine.evidence.masked[DRNG_RDRAND] = false;
     drng_process_close();
     return true;
 }

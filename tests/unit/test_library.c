@@ -264,8 +264,8 @@ UNIT_TEST("a part of a seed is none")
     set_up(scripted_dry_from, scripted_good);
     scripted_rdseed.at = WINDOW_AT + 4 * DRNG_RDSEED_WORDS;
     CU_ASSERT_EQUAL_FATAL(drng_library_open(false), DRNG_SUCCESS);
-    struct drng_seed_policy policy = {.aes = drng_library.aes, .counters = &counters};
-    policy.instructions[DRNG_RDSEED] = &drng_library.instructions[DRNG_RDSEED];
+    struct drng_seed_policy policy = {.aes = drng_library.machine.aes, .counters = &counters};
+    policy.instructions[DRNG_RDSEED] = &drng_library.machine.instructions[DRNG_RDSEED];
     memset(out, 0xaa, 128);
     CU_ASSERT_TRUE_FATAL(drng_guard_enter(&guard));
     CU_ASSERT_EQUAL(drng_root_seed(&drng_library.root, &guard, &policy, out, 128, &served), DRNG_NO_FALLBACK);
@@ -310,8 +310,8 @@ static void compute_reads(const struct scripted_instruction *cpu, size_t len, un
     uint8_t entropy[SEED_LEN];
     compute_seed(cpu, DRNG_CBC_MAC, entropy, SEED_LEN);
     const struct drng_bytes personalization = {(const uint8_t *)"libdrng", sizeof("libdrng")};
-    CU_ASSERT_EQUAL(drng_ctr_drbg_instantiate(&drbg, drng_library.aes, 32, true, (struct drng_bytes){entropy, SEED_LEN},
-                                              nothing, personalization, 0),
+    CU_ASSERT_EQUAL(drng_ctr_drbg_instantiate(&drbg, drng_library.machine.aes, 32, true,
+                                              (struct drng_bytes){entropy, SEED_LEN}, nothing, personalization, 0),
                     DRNG_OK);
     for (unsigned i = 0; i < requests; i++) {
         CU_ASSERT_EQUAL(drng_ctr_drbg_generate(&drbg, model + i * len, len, nothing, NULL), DRNG_OK);
@@ -646,8 +646,8 @@ UNIT_TEST("hardware alone serves no request without a word")
         scripted_rdseed.behaviour = scripted_rdrand.behaviour = scripted_dry;
         CU_ASSERT_EQUAL(drng_read(handle, out, 32), any ? DRNG_SUCCESS : DRNG_E_NOT_READY);
         CU_ASSERT_EQUAL(bytes_are(out, 32, 0), !any);
-        atomic_store(&drng_library.instructions[DRNG_RDSEED].disabled, true);
-        atomic_store(&drng_library.instructions[DRNG_RDRAND].disabled, true);
+        atomic_store(&drng_library.machine.instructions[DRNG_RDSEED].disabled, true);
+        atomic_store(&drng_library.machine.instructions[DRNG_RDRAND].disabled, true);
         CU_ASSERT_EQUAL(drng_read(handle, out, 32), any ? DRNG_SUCCESS : DRNG_E_UNHEALTHY);
         CU_ASSERT_EQUAL(bytes_are(out, 32, 0), !any);
         CU_ASSERT_EQUAL(scripted_os_calls, calls + (any ? 2 : 0));
