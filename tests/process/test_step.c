@@ -18,7 +18,6 @@
 
 #define _GNU_SOURCE
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -647,18 +646,9 @@ static int play_signals(void)
     return play_handlers(draw_here);
 }
 
-static void *idle(void *unused)
-{
-    return unused;
-}
-
-/* After a thread malloc() locks its arenas, and waits for itself where it is entered twice. */
 static int play_two_signals(void)
 {
-    pthread_t thread;
-    return pthread_create(&thread, NULL, idle, NULL) == 0 && pthread_join(thread, NULL) == 0
-               ? play_handlers(draw_here_and_on_top)
-               : 1;
+    return play_handlers(draw_here_and_on_top);
 }
 
 static const struct scene scenes[] = {
