@@ -109,7 +109,7 @@ def mistakes(found: Probe, meaning: Meaning) -> list[str]:
         for path in missing
         if "fipsmodule" in path
     ]
-    return [*said, *(each for each in meaning.warnings if not any(each in line for line in said))]
+    return [*(each for each in meaning.warnings if not any(each in line for line in said)), *said]
 
 
 def report(found: Probe, meaning: Meaning) -> None:

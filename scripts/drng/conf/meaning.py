@@ -156,7 +156,8 @@ def never_asked(conf: Read, meaning: Meaning) -> Iterator[str]:
     for way, (name, key, value) in [*begin, *in_effect(conf)]:
         said, depth = "", len(way)
         if way[0] in ("default", *INIT_KEYS) and (depth == 1 or (depth == 2 and way[0] == "providers")):
-            said = "" if value in conf.sections else f"there is no such section{hint(value, list(conf.sections))}"
+            near = "" if conf.passed_over else hint(value, list(conf.sections))
+            said = "" if value in conf.sections else f"there is no such section{near}"
         # It may be a module of somebody's own, whose section says where it is.
         elif depth == 1 and "path" not in (conf.section(value) or {}):
             said = f"OpenSSL does not know this key{hint(key, INIT_KEYS)}"
@@ -197,9 +198,8 @@ def never_reached(conf: Read, meaning: Meaning) -> Iterator[str]:
 def understand(conf: Read) -> Meaning:
     """With what there is to warn of."""
     meaning = named_sections(conf)
-    warnings = [*never_asked(conf, meaning), *(() if meaning.drng else never_reached(conf, meaning))]
-    warnings += [
-        f"an .include names a file that cannot be read, and OpenSSL ignores it: {why}" for why in conf.passed_over
-    ]
+    ignored = "an .include names a file that cannot be read, and OpenSSL ignores it"
+    warnings = [f"{ignored}: {why}" for why in conf.passed_over]
+    warnings += [*never_asked(conf, meaning), *(() if meaning.drng else never_reached(conf, meaning))]
     meaning.warnings = [visible(warning) for warning in dict.fromkeys(warnings)]
     return meaning

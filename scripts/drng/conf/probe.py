@@ -92,7 +92,7 @@ def _refused(read: Read, folders: Sequence[str]) -> str:
         for lib in ("lib", "lib64", f"lib/{os.uname().machine}-linux-gnu") if "$" in path else ("",):
             file = re.sub(r"[$][{]?LIB\b[}]?", lib, path)
             if "$" in file:
-                return f"{file}: not loaded, since the dynamic linker decides which file that is"
+                return f"{file}: not loaded, since only the dynamic linker knows what that is: write a path without $"
             if why := who_else(file, read.path):
                 return why
     return ""

@@ -70,7 +70,7 @@ class Change:
         try:
             self.make([file.back() for file in reversed(self.files) if changes.read(file.path) == file.after])
         except Failure as other:
-            raise Failure(f"{error}; what has been done stays: {other}") from None
+            raise Failure(f"{error}; this could not be undone: {other}") from None
         down = []
         for unit in self.ran:
             try:
@@ -142,7 +142,7 @@ def restart_all(report: Report, change: Change, targets: Sequence[Target], chang
             restart_for(report, change, target, units, now=target.name in changed)
             others_do = target.known.get("ConsistsOf", "") if target.head else ""
             if others_do and not restart.uses_libcrypto(restart.looked_at(target.unit)):
-                report.say(target, f"the work is done by other units: name them in its place: {others_do}")
+                report.say(target, f"other units do its work: name these instead: {others_do}")
 
 
 # ---- on, off, confirm ----

@@ -11,7 +11,7 @@ from .. import VERSION
 from ..terminal import Parser, UsageError
 
 DESCRIPTION = (
-    "Turns drng on and off, for systemd services or the whole system. Without a word: what is on, and who serves."
+    "Turns drng on and off, for systemd services or the whole system. Without a command: what is on, and who serves."
 )
 SYNOPSIS = """\
 drng-enable [status] [SERVICE ...]
@@ -19,8 +19,8 @@ drng-enable [status] [SERVICE ...]
        drng-enable off (--system | SERVICE ... | --all) [--restart]
        drng-enable confirm"""
 EPILOG = (
-    "Exit status: 0 done, or nothing to do; 1 refused or undone, nothing is changed; 3 done, and a process is not "
-    "served by drng; 64 wrong arguments."
+    "Exit status: 0 done, or nothing to do; 1 refused or undone, standard error names what could not be put back; "
+    "3 done, and a process is not served by drng; 64 wrong arguments."
 )
 
 Request = argparse.Namespace
@@ -79,14 +79,14 @@ def parse(words: list[str]) -> Request:
     for name, said in {
         "--system": "the system's openssl.cnf, which programs read unless OPENSSL_CONF names another",
         "--all": "the system and every service",
-        "--restart": "restart what has changed and runs, see who serves it, and put all back where it does not come up",
+        "--restart": "restart changed services that run, show who serves, and put all back if one does not come up",
         "--dry-run": "check everything and print the changes, but write nothing",
         "--json": "one answer for programs",
     }.items():
         parser.add_argument(name, action="store_true", help=said)
     profile = (
         "strict (without drng no random numbers), permissive (without drng OpenSSL's), or, with OpenSSL 3.5 and later, "
-        "random-provider or fips (beside the FIPS provider); a service's is strict, unless named"
+        "random-provider or fips (beside the FIPS provider); for a service the default is strict"
     )
     parser.add_argument("--profile", choices=PROFILES, metavar="PROFILE", help=profile)
     keys = "a setting of drng's, see drng.cnf(5); without a value, its default again"

@@ -72,8 +72,8 @@ def require(before: Probe, after: Probe, profile: str) -> None:
         if "default" in wanted - would:
             wanted.remove("default")
             warn(
-                f"{before.path} does not activate the default provider, which is there only as long as no other one "
-                "is: with the FIPS provider it no longer is; activate it in the file to keep it"
+                f"{before.path} does not activate the default provider, so OpenSSL drops it once the FIPS provider is "
+                "active; to keep it, activate it in the file"
             )
     if "drng" not in would and not os.path.exists(before.module):
         raise Unchanged(f"drng.so is not in {before.modules}: install openssl-provider-drng")

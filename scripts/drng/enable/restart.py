@@ -35,12 +35,12 @@ def why_left(unit: str, known: dict[str, str]) -> str:
     """Why it is not restarted; empty where it is."""
     active = known.get("ActiveState", "")
     if active == "inactive" or active == "failed":
-        return f"{'has failed' if active == 'failed' else 'not running'}: left, its next start has it"
+        return f"{'has failed' if active == 'failed' else 'not running'}: its next start has the change"
     if known.get("Type") == "oneshot":
-        return "runs once: left, its next run has it"
+        return "runs once: its next run has the change"
     if known.get("RefuseManualStop") == "yes" or systemd.waits_for_reboot(unit):
-        return "left: needs a reboot"
-    return "" if active in ("active", "reloading") else f"{active}: left, restart it when it is up"
+        return "not restarted: needs a reboot"
+    return "" if active in ("active", "reloading") else f"{active}: not restarted: do that when it is up"
 
 
 def _comes_up(unit: str) -> bool:

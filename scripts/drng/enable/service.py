@@ -60,9 +60,9 @@ def environment_files(patterns: Sequence[str]) -> tuple[str, list[str]]:
                         return f"{path} sets {found[1].decode('ascii')}", unknown
         except OthersError as error:
             command = as_user(error.owner, "grep", "-rs", "OPENSSL_", error.path) if error.owner else error.command
-            unknown.append(f"not read, and wins where it sets {VARIABLE}: {error.said}; type: {command}")
+            unknown.append(f"{error.said}; if it sets {VARIABLE}, that value wins; type: {command}")
         except (Failure, OSError) as error:
-            unknown.append(f"{pattern}: not read, and wins where it sets {VARIABLE}: {error}")
+            unknown.append(f"{pattern} cannot be read; if it sets {VARIABLE}, that value wins: {error}")
     return "", unknown
 
 
@@ -179,7 +179,7 @@ class Service(Target):
         try:
             sets, unknown = aside.once(lambda: environment_files(files), aside.SECONDS) if files else ("", [])
         except Failure as error:
-            sets, unknown = "", [f"{' '.join(files)}: not read, and wins where it sets {VARIABLE}: {error}"]
+            sets, unknown = "", [f"{' '.join(files)} cannot be read; if it sets {VARIABLE}, that value wins: {error}"]
         self.notes += [note for note in unknown if note not in self.notes]
         return f"{sets}, and {self.unit} reads it: remove that line first" if sets else ""
 

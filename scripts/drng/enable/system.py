@@ -90,7 +90,7 @@ class System(Target):
             raise Unchanged(f"{self.conf}: there is no such file")
         if self.path == self.conf and re.search(r"(?<!\\)\\\r*\n?\Z", left):
             raise Unchanged(
-                f"{self.conf} ends with a backslash, and our line would be a part of its last: take that out"
+                f"{self.conf} ends with a backslash, and would go on in the line of drng-enable: remove the backslash"
             )
         if self.head is None and not request.profile:
             raise UsageError(

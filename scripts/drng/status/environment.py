@@ -119,7 +119,9 @@ def environment_rows(status: dict[str, Any], *, long: bool = False) -> list[Row]
         known = {key: yes(value) if key != "drng" else value for key, value in status["cpu"][name].items()}
         shown[name] = ", ".join(f"{key}: {value}" for key, value in known.items())
     drng = {key: value for key, value in (status["drng"] or {}).items() if long or key in NOT_LONG}
-    return fact_rows({**shown, **({"drng": "not loaded"} if status["drng"] is None else drng)}, "name")
+    wrong = status["config-problem"] or status["errors"] or status["config-errors"]
+    switch = "" if wrong else "; drng-enable(8) switches it on"
+    return fact_rows({**shown, **({"drng": f"not loaded{switch}"} if status["drng"] is None else drng)}, "name")
 
 
 def check_environment(status: dict[str, Any]) -> tuple[int, str]:

@@ -168,7 +168,8 @@ class Group:
     def check_line(self) -> tuple[int, str]:
         """Who serves, and what decides that or should be known of it."""
         said = "; ".join(said_of(self.processes, remarks))
-        return self.result(), ": ".join(filter(None, (self.label, summary(self.processes, ""), said)))
+        who = "no unit" if self.label == "none" else self.label
+        return self.result(), ": ".join(filter(None, (who, summary(self.processes, ""), said)))
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -223,7 +224,8 @@ def check_all(processes: Sequence[Process]) -> list[tuple[int, str]]:
     if hidden:
         missed = sum(process.missed for process in hidden)
         tried = f", {missed} of them not tried" if missed else ""
-        found.append((CANNOT_TELL if missed else GOOD, f"not looked at: {len(hidden)} processes{tried}"))
+        count = f"{len(hidden)} process{'es'[: 2 * len(hidden) - 2]}"
+        found.append((CANNOT_TELL if missed else GOOD, f"not looked at: {count}{tried}"))
     return found
 
 

@@ -95,7 +95,7 @@ def warnings(facts: Facts) -> list[str]:
         why = "getrandom() was refused, or it was early in boot; these rest on the CPU alone"
         said.append(f"{count} seeds without bytes of the kernel: {why}")
     if count := facts.get("refused-calls"):
-        said.append(f"{count} draws were refused, with zeros: a signal handler drew while its thread did")
+        said.append(f"{count} draws were refused, and gave zeros: a signal handler drew while its thread was in a draw")
     return said
 
 

@@ -49,7 +49,7 @@ REASONS = {
     "module": ("drng did not load", "drng-conf {file}"),
     "not-named": ("no openssl.cnf that it reads names drng", "drng-enable on {unit}"),
     "not-asked": ("openssl.cnf names no generator of drng's", "drng-conf {file}"),
-    "elsewhere": ("only it knows why", ""),
+    "elsewhere": ("the reason can be seen only with its own rights, or in its namespaces", ""),
     "fallback": ("the fallback serves", ""),
     "nothing": ("drng has no source of seeds", ""),
     "unknown": ("it cannot be looked at", ""),
