@@ -22,7 +22,7 @@ from tests.support import clients, typed
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, has_random_provider
 from tests.support.image import Image
 from tests.support.machine import here
-from tests.support.servers import NGINX, PROGRAMS, SYSTEM_PYTHON, Site, free_ports, maps, new_site, running, server
+from tests.support.servers import NGINX, PROGRAMS, SYSTEM_PYTHON, Site, maps, new_site, running
 
 PROFILE = CONF / "drng-fips.cnf"
 GUIDE = ROOT / "docs" / "fips.md"
@@ -145,25 +145,13 @@ def test_a_key_before_the_first_byte_is_seeded_by_the_system(case: Case, library
     assert drawn["works"] and drawn["seeds"] == 1
 
 
-OWN_BYTES = pytest.mark.parametrize("step", ["seed", "add"])
-
-
-@OWN_BYTES
+@pytest.mark.parametrize("step", ["seed", "add"])
 def test_a_program_that_begins_with_bytes_of_its_own(case: Case, library: str, step: str) -> None:
     """RAND_seed and RAND_add make the primary generator, so the first key is seeded from drng as after a draw."""
     added, drawn, key = case.draw(step, "bytes", "key", library=library)["steps"]
     assert drawn["works"] and drawn["requests"] > added["requests"]
     assert added["seeds"] > 0
     assert (key["works"], key["seeds"]) == ("fips", drawn["seeds"] + 1)
-
-
-@OWN_BYTES
-def test_the_same_with_a_primary_generator_of_the_fips_providers(case: Case, library: str, step: str) -> None:
-    """The nearest to openssl issue 27391, a deadlock of 3.5.0; with drng's seed source 3.5.0 serves."""
-    case.replace("\nproperties = provider=drng,-fips\n", "\nproperties = provider=fips\n")
-    added, drawn, key = case.draw(step, "bytes", "key", library=library)["steps"]
-    assert added["seeds"] > 0 and drawn["works"] and key["works"] == "fips"
-    assert key["requests"] == 0, "drng gave seeds and no random bytes"
 
 
 def test_no_seed_no_bytes_and_no_keys(case: Case, library: str) -> None:
@@ -217,23 +205,6 @@ def counts_of(pid: int) -> tuple[int, int]:
 
 
 STRICT = CONF / "drng.cnf"
-
-
-@pytest.mark.parametrize("profile", ["fips", "strict"])
-def test_s_server(case: Case, site: Site, profile: str) -> None:
-    """Its first handshake makes a key. Under the strict profile that takes no seed; in the FIPS provider it does."""
-    port = free_ports(1)[0]
-    command = ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-www", "-quiet"]
-    command += ["-cert", str(site.cert("ec")), "-key", str(site.key("ec"))]
-    env = case.env if profile == "fips" else {**case.env, "OPENSSL_CONF": str(STRICT)}
-    with server(command, env, port) as process:
-        seeds, requests = counts_of(process.pid)
-        url = f"https://127.0.0.1:{port}/"
-        curl = ["curl", "--silent", "--cacert", str(site.cert("ec")), url]
-        assert subprocess.run(curl, capture_output=True, check=False).returncode == 0
-        seeds_then, requests_then = counts_of(process.pid)
-    assert requests_then > requests
-    assert (seeds_then > seeds) == (profile == "fips")
 
 
 @pytest.mark.parametrize("version", clients.VERSIONS)
