@@ -27,10 +27,10 @@ SECONDS = 5.0
 # For all items together.
 ALTOGETHER = 30.0
 OUT_OF_TIME = "not looked at: out of time"
-GIVEN_UP = "not looked at: another process of this user does not let itself be looked at"
+GIVEN_UP = "not looked at: another process of its user, or unit, does not let itself be looked at"
 UNENDED = (
-    "not looked at: a file system of this user does not answer (FUSE, perhaps), and the child that looks at the "
-    "processes waits for it and cannot be ended; end this user's processes, or unmount that file system (umount -f)"
+    "not looked at: a file system of its user, or unit, does not answer (FUSE, perhaps), and the child that looks at "
+    "its processes waits for it and cannot be ended; end those processes, or unmount that file system (umount -f)"
 )
 
 MOST_ANSWER = 1 << 22
