@@ -275,14 +275,9 @@ LANE_INLINE void do_rounds(const __m128i rk[ROUND_KEYS], size_t key_len, lane *b
 #define BIG_ENDIAN_BLOCK _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 
 /* A counter as a pair of words (low, high), little-endian. */
-LANE_INLINE __m128i number_of(__m128i v)
-{
-    return _mm_shuffle_epi8(v, BIG_ENDIAN_BLOCK);
-}
-
 LANE_INLINE __m128i load_number(const uint8_t v[DRNG_AES_BLOCK])
 {
-    return number_of(_mm_loadu_si128((const __m128i *)v));
+    return _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)v), BIG_ENDIAN_BLOCK);
 }
 
 /* Less than 2^63 is added, so the low word has wrapped if its top bit was 1 and is 0: no branch depends on V. */
@@ -513,7 +508,7 @@ LANE_INLINE void long_request(const uint8_t *key, size_t key_len, uint8_t *v, ui
         do_rounds(rk, key_len, block, LANES);
         put(out + done * DRNG_AES_BLOCK, out_blocks - done, block, LANES);
     }
-    _mm_storeu_si128((__m128i *)v, number_of(add_number(before, out_blocks + tail_blocks)));
+    _mm_storeu_si128((__m128i *)v, _mm_shuffle_epi8(add_number(before, out_blocks + tail_blocks), BIG_ENDIAN_BLOCK));
 }
 
 #endif

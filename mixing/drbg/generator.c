@@ -163,24 +163,6 @@ static enum drng_result reseed(struct drng_generator *g, struct state *s, const 
 
 /* ---- Requests ---- */
 
-static inline __attribute__((always_inline)) enum drng_result serve_request(struct drng_generator *g, struct state *s,
-                                                                            uint8_t *out, size_t len,
-                                                                            struct drng_bytes additional, bool mixes)
-{
-    uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
-    enum drng_result result = DRNG_OK;
-    if (mixes) {
-        result = drng_request_entropy(g->words, g->hardware_words, &s->last_word, g->counters, fresh);
-    }
-    if (result == DRNG_OK) {
-        result = drng_ctr_drbg_generate(&s->drbg, out, len, additional, mixes ? fresh : NULL);
-    }
-    if (mixes) {
-        drng_wipe(fresh, sizeof(fresh));
-    }
-    return result;
-}
-
 void drng_request_counts_add(struct drng_request_counts *counts, bool shared, size_t len)
 {
     if (__builtin_expect(shared, 0)) {
@@ -212,10 +194,20 @@ static inline __attribute__((always_inline)) enum drng_result generate_once(stru
         result = reseed(g, s, guard, prediction_resistance, nothing, additional);
         additional = nothing;
     }
-    if (result == DRNG_OK) {
-        result = serve_request(g, s, out, len, additional, drng_mixes_now(g->mixing));
+    if (__builtin_expect(result != DRNG_OK, 0)) {
+        return result;
     }
-    if (result == DRNG_OK && g->requests != NULL) {
+    if (drng_mixes_now(g->mixing)) {
+        uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
+        result = drng_request_entropy(g->words, g->hardware_words, &s->last_word, g->counters, fresh);
+        if (result == DRNG_OK) {
+            result = drng_ctr_drbg_generate(&s->drbg, out, len, additional, fresh);
+        }
+        drng_wipe(fresh, sizeof(fresh));
+    } else {
+        result = drng_ctr_drbg_generate(&s->drbg, out, len, additional, NULL);
+    }
+    if (__builtin_expect(result == DRNG_OK && g->requests != NULL, 1)) {
         drng_request_counts_add(g->requests, g->shares_requests, len);
     }
     return result;

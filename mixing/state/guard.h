@@ -179,8 +179,10 @@ struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, const
 static inline struct drng_guarded *drng_guard_take(const struct drng_guard *guard, struct drng_place *place,
                                                    enum drng_locking locking)
 {
-    const uint64_t owner = atomic_load_explicit(&place->owner, memory_order_relaxed);
-    struct drng_guarded *slot = __builtin_expect(owner == drng_fork_token(), 1) ? place->slot : drng_place_own(place);
+    /* Where this process has no token yet, both may be 0: then there is no slot either. */
+    const bool is_owner = atomic_load_explicit(&place->owner, memory_order_relaxed) ==
+                          atomic_load_explicit(&drng_fork_page->token, memory_order_relaxed);
+    struct drng_guarded *slot = __builtin_expect(is_owner, 1) ? place->slot : drng_place_own(place);
     if (__builtin_expect(slot == NULL, 0)) {
         return NULL;
     }
