@@ -1,7 +1,6 @@
 #!/bin/sh
-# package.sh - builds the .debs that debian/ describes, the .rpms that drng.spec describes, and drng-*.tar.gz into
-# build/packages, or into the folder given, and looks at the .debs with lintian and at the .rpms with rpmlint, where these
-# are installed. The .tar.gz holds the .debs' drng.so; the .rpms' is compiled as Fedora compiles it.
+# package.sh - builds the .debs that debian/ describes, and the .rpms that drng.spec describes, into build/packages, or into
+# the folder given, and looks at the .debs with lintian and at the .rpms with rpmlint, where these are installed.
 #
 #     package.sh [--arch ARCH] [FOLDER [deb]]
 #
@@ -107,17 +106,16 @@ rm -f "$packages"/*drng*_"$debian".deb "$packages"/drng*_all.deb
 mv "$build"/*.deb "$packages"
 
 if [ -z "$only$arch" ]; then
-    rm -f "$packages"/*drng*."$(uname -m)".rpm "$packages"/drng-*.noarch.rpm "$packages"/drng-*.tar.gz
+    rm -f "$packages"/*drng*."$(uname -m)".rpm "$packages"/drng-*.noarch.rpm
     # Not below $build: rpmbuild takes no path with a blank.
     rpm=$(mktemp -d /var/tmp/drng-rpm.XXXXXX)
     trap 'rm -rf "$rpm"' EXIT
+    trap 'exit 1' HUP INT TERM
     logged "$build/log" source_package "$rpm/SOURCES"
     # What it requires is named as Fedora names it, and Debian's packages are here.
     logged "$build/log" rpmbuild -bb --nodeps --without check --load=scripts/packaging/debian.macros \
         --define "_topdir $rpm" scripts/packaging/drng.spec
     mv "$rpm"/RPMS/*/*.rpm "$packages"
-    logged "$build/log" cpack --config "$build"/sources/obj-*/CPackConfig.cmake -B "$packages"
-    rm -rf "$packages/_CPack_Packages"
 fi
 ls "$packages"/*drng*.*
 

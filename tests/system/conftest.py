@@ -78,7 +78,7 @@ EARLIER = [
 
 @pytest.fixture(scope="session")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with .debs, .rpms and a .tar.gz, made once; tests of their own run lintian and rpmlint."""
+    """The folder with .debs and .rpms, made once; tests of their own run lintian and rpmlint."""
     base = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         base = base.parent  # of all workers

@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -255,13 +254,6 @@ def test_lintian_finds_nothing(packages: Path) -> None:
     assert output("lintian", *options, *packages.glob("*.deb")) == ""
 
 
-def test_the_tar_gz_holds_the_same(packages: Path) -> None:
-    with tarfile.open(next(packages.glob("drng-*.tar.gz"))) as archive:
-        names = {f"/{member.name}" for member in archive if not member.isdir()}
-        assert {member.uid for member in archive} == {0}
-    assert names == {ABSTRACTION, *expected("", "CHANGELOG.md", "LICENSE", "drng.spdx.json")}
-
-
 def rpm(packages: Path, name: str) -> Path:
     (found,) = packages.glob(f"{name}-[0-9]*.rpm")
     return found
@@ -324,6 +316,7 @@ mount -t proc proc "$1/root/proc"
 mount -t tmpfs run "$1/root/run"
 mount --rbind /dev "$1/root/dev"
 printf '#!/bin/sh\nexit 101\n' >"$1/root/usr/sbin/policy-rc.d"
+rm -f "$1/root/var/lib/man-db/auto-update" # or each dpkg -i indexes all pages of this machine
 echo ready
 exec sleep infinity
 """
