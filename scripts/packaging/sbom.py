@@ -98,7 +98,8 @@ def own_package(name: str, version: str, entries: list[Entry], itself: str) -> E
         "name": name,
         "versionInfo": version,
         "supplier": "Organization: the drng authors",
-        "downloadLocation": f"{source}@v{version}",
+        # A host that is not known yet is no location.
+        "downloadLocation": "NOASSERTION" if ".invalid" in source else f"{source}@v{version}",
         "filesAnalyzed": True,
         "packageVerificationCode": {
             "packageVerificationCodeValue": verification_code(entries),

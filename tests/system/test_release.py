@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import ROOT
+from tests.support.builds import BUILD, ROOT
 from tests.support.packages import output
 
 VERSION = "9.8.7"
@@ -140,6 +140,11 @@ def test_what_it_makes_is_told_of(clone: Path) -> None:
         {"uri": "pkg:deb/debian/gcc-12@12.2.0-14"},
         {"uri": "pkg:deb/debian/libc6@2.36-9%2Bdeb12u7"},
     ]
+    package = json.loads((out / f"drng-{VERSION}.spdx.json").read_text())["packages"][0]
+    assert package["downloadLocation"] == f"git+{OWNER['REPOSITORY']}@v{VERSION}"
+    tool = BUILD / "venv/bin/pyspdxtools"
+    if tool.exists():
+        output(tool, "--infile", out / f"drng-{VERSION}.spdx.json")
     for left in ("git tag --sign", "gpg --armor --detach-sign", "upload"):
         assert left in result.stdout
     assert not git(clone, "tag", "--list")

@@ -95,7 +95,9 @@ def test_it_names_the_version_what_built_it_and_what_it_needs(tree: Path) -> Non
     needs = ["libc6"]
     assert (own["name"], own["versionInfo"]) == ("openssl-provider-drng", debian[1])
     repository = re.search(r"(?m)^REPOSITORY=(.*)$", (ROOT / "OWNER").read_text())
-    assert repository and own["downloadLocation"] == f"git+{repository[1]}@v{own['versionInfo']}"
+    assert repository
+    known = ".invalid" not in repository[1]
+    assert own["downloadLocation"] == (f"git+{repository[1]}@v{own['versionInfo']}" if known else "NOASSERTION")
     (reference,) = own["externalRefs"]
     assert unquote(reference["referenceLocator"]).endswith(f"?vcs_url=git+{repository[1]}")
     related = {(r["spdxElementId"], r["relationshipType"]) for r in said["relationships"]}
