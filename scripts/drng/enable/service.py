@@ -150,7 +150,9 @@ class Service(Target):
         super().require(request)
         state = self.known.get("LoadState")
         if state is None:
-            self.notes.append("systemd does not run here: say this again where it does, for what the unit needs")
+            self.notes.append(
+                "systemd does not run here, so nothing is known of the unit: run this again where it does"
+            )
         elif state != "loaded":
             raise Unchanged(f"there is no unit {self.unit}" if state == "not-found" else f"{self.unit} is {state}")
         if reason := self._fought(self.known):
