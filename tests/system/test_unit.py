@@ -17,8 +17,8 @@ PRESETS = {"dev": "", "dev-clang": "", "asan-ubsan": "", "tsan": "threads"}
 NIGHTLY = pytest.mark.nightly("a part of what each program tries, built by GCC, in fewer builds")
 MARKS = {"dev-clang": NIGHTLY}
 
-# A generator through libcrypto, a handle, and the memory below both.
-BY_VALGRIND = ("library", "provider_drbg", "secmem")
+# A generator through libcrypto, and a handle of libdrng. The longest of the others takes half a minute.
+BY_VALGRIND = ("library_words", "provider_drbg")
 
 # The longest ones: not for valgrind beside AddressSanitizer.
 LONG = ("ctr_drbg", "fault_matrix", "process_allocation", "rows", "seed")
