@@ -206,7 +206,8 @@ def fails_without_module(machine: Machine, program: dict[str, Any]) -> bool:
         script = f"{few}systemctl restart {unit} && systemctl is-active --quiet {unit}\n"
         draw = f"export OPENSSL_CONF=/dev/null\n{program['draw']}\n" if "draw" in program else ""
         failed = shell(machine, script + draw, check=False).returncode != 0
-    shell(machine, f"systemctl reset-failed {unit}; systemctl restart {unit}", check=False)
+    # Sessions of a unit with KillMode=process outlive its restart.
+    shell(machine, f"systemctl kill -s KILL {unit}; systemctl reset-failed {unit}; systemctl restart {unit}", check=False)
     return failed
 
 
@@ -220,11 +221,11 @@ def confirmed(machine: Machine, program: dict[str, Any], how: str) -> str:
     return how
 
 
-def enabled(machine: Machine, unit: str) -> tuple[int, dict[str, Any]]:
-    """Turned on, and restarted by hand where drng-enable leaves that to whoever knows who is connected."""
+def turned(machine: Machine, how: str, unit: str) -> tuple[int, dict[str, Any]]:
+    """On or off, and restarted by hand where drng-enable leaves that to whoever knows who is connected."""
     ran = f"systemctl show -P InvocationID {unit}"
     before = shell(machine, ran).stdout
-    status, said = answer(machine, f"drng-enable on {unit} --restart")
+    status, said = answer(machine, f"drng-enable {how} {unit} --restart")
     if status != 1 and shell(machine, ran).stdout == before:
         shell(machine, f"systemctl restart {unit}")
     return status, said
@@ -237,7 +238,7 @@ def service(machine: Machine, program: dict[str, Any], result: dict[str, Any]) -
         drawn(machine, program)
     except Failed as failed:
         raise Failed(f"does not start here without drng: {failed}") from None
-    status, said = enabled(machine, unit)
+    status, said = turned(machine, "on", unit)
     result["enable"] = status
     if status == 1:
         result["service"] = f"refused: {'; '.join(said.get('said', [])) or said}"
@@ -256,7 +257,7 @@ def service(machine: Machine, program: dict[str, Any], result: dict[str, Any]) -
             if reloaded.split(":")[0] not in (result["service"].split(":")[0], "served"):
                 raise Failed(f"after a reload: {reloaded}")
         result["service"] = confirmed(machine, program, result["service"])
-    shell(machine, f"drng-enable off {unit} --restart")
+    turned(machine, "off", unit)
     drawn(machine, program)
     after, _, _ = looked_at(machine, unit)
     if after == "served":
