@@ -207,7 +207,8 @@ def fails_without_module(machine: Machine, program: dict[str, Any]) -> bool:
         draw = f"export OPENSSL_CONF=/dev/null\n{program['draw']}\n" if "draw" in program else ""
         failed = shell(machine, script + draw, check=False).returncode != 0
     # Sessions of a unit with KillMode=process outlive its restart.
-    shell(machine, f"systemctl kill -s KILL {unit}; systemctl reset-failed {unit}; systemctl restart {unit}", check=False)
+    anew = f"systemctl kill -s KILL {unit}; systemctl reset-failed {unit}; systemctl restart {unit}"
+    shell(machine, anew, check=False)
     return failed
 
 

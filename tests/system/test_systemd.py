@@ -359,8 +359,8 @@ def test_what_does_not_run_or_does_not_run_yet_is_left_and_listed(service: Machi
     service.run("systemctl", "start", "--no-block", "t")
     wait_for(lambda: uses_libcrypto(service), "its process to draw")
     before = invocation(service)
-    done = service.enable(*words)
-    assert invocation(service) == before and any("activating: left" in said for said in said_of(done))
+    done = service.enable(*words, status=3 if scope == "t" else 0)
+    assert invocation(service) == before and any("activating: " in said for said in said_of(done))
     service.enable("off", scope, "--restart")
 
 
@@ -378,6 +378,15 @@ def test_what_is_no_good_to_restart_is_left_and_listed(service: Machine, more: s
     assert starts(service)
     before = invocation(service)
     assert any(left in said for said in said_of(service.enable("on", "t", "--restart")))
+    assert invocation(service) == before
+
+
+def test_what_runs_on_without_drng_is_no_success(service: Machine) -> None:
+    server(service, "[Unit]\nRefuseManualStop=yes")
+    assert starts(service)
+    wait_for(lambda: uses_libcrypto(service), "its process to draw")
+    before = invocation(service)
+    service.enable("on", "t", "--restart", status=3)
     assert invocation(service) == before
 
 

@@ -122,6 +122,8 @@ def restart_for(report: Report, change: Change, target: Target, units: dict[str,
             continue
         if reason := restart.why_left(unit, known):
             report.say(target, f"{'' if target.unit else f'{unit} '}{reason}")
+            # Of the system some units always wait for a reboot.
+            report.unserved |= bool(target.head and target.unit) and not who.is_served(restart.looked_at(unit))
         else:
             change.ran.append(unit)
             restart.restart(unit)
@@ -141,7 +143,8 @@ def restart_all(report: Report, change: Change, targets: Sequence[Target], chang
             units = {target.unit: [] if target.head else restart.looked_at(target.unit)}
             restart_for(report, change, target, units, now=target.name in changed)
             others_do = target.known.get("ConsistsOf", "") if target.head else ""
-            if others_do and not restart.uses_libcrypto(restart.looked_at(target.unit)):
+            is_up = restart.state(target.unit).get("ActiveState") == "active"
+            if others_do and is_up and not restart.uses_libcrypto(restart.looked_at(target.unit)):
                 report.say(target, f"other units do its work: name these instead: {others_do}")
 
 
