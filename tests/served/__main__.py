@@ -249,8 +249,9 @@ def service(machine: Machine, program: dict[str, Any], result: dict[str, Any]) -
         result["cure"] = sorted({p["cure"] for p in processes if p["served-by"] not in ("drng", "-") and p["cure"]})
         check = shell(machine, f"drng-status {unit} --check", check=False)
         result["check"] = [check.returncode, check.stdout.strip()]
-        # drng-enable has said the same at once.
-        if status == 0 and result["service"].startswith("not served"):
+        # drng-enable has said the same at once, but of what had drawn nothing yet.
+        drew = [process for target in said["targets"] for process in target["processes"] if not process["idle"]]
+        if status == 0 and drew and result["service"].startswith("not served"):
             raise Failed(f"drng-enable said yes, and it was not so: {result['service']}")
         if shell(machine, f"systemctl show -P CanReload {unit}").stdout.strip() == "yes":
             shell(machine, f"systemctl reload {unit}")

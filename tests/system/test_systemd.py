@@ -248,7 +248,7 @@ def test_an_environment_file_of_the_service_s_user_is_not_opened(service: Machin
     assert service.run(*watched, "cat", "/srv/app/.env", check=False).returncode == 100, "the control"
     done = service.run(*watched, "drng-enable", "on", "t", "--json", check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    (said,) = [line for line in json.loads(done.stdout)["targets"][0]["said"] if "not read" in line]
+    (said,) = [line for line in json.loads(done.stdout)["targets"][0]["said"] if "/srv/app/.env" in line]
     command = said.rpartition("; type: ")[2]
     assert command == "runuser --pty -u nobody -- grep -rs OPENSSL_ /srv/app/.env"
     assert "OPENSSL_CONF=/x" in service.run("sh", "-c", command.replace(" --pty", "")).stdout
