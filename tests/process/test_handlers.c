@@ -97,21 +97,31 @@ static void end_here(void)
     }
 }
 
-static void request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out, size_t out_len,
+/* Keystream, and the next Key and V behind it, by the mode that every implementation has. */
+static uint8_t *run(const uint8_t *key, size_t key_len, const uint8_t v[BLOCK], uint8_t *stream, size_t blocks,
                     const uint8_t *provided)
 {
     uint8_t counter[BLOCK];
-    uint8_t stream[SHORT + 3 * BLOCK];
-    const size_t blocks = (out_len + BLOCK - 1) / BLOCK;
     uint8_t *next = stream + blocks * BLOCK;
-    if (out_len > 0 && provided != NULL) {
-        real->update(key, key_len, v, provided);
-    }
     memcpy(counter, v, BLOCK);
     real->ctr(key, key_len, counter, stream, blocks, next, (key_len + BLOCK - 1) / BLOCK + 1);
     for (size_t i = 0; provided != NULL && i < key_len + BLOCK; i++) {
         next[i] ^= provided[i];
     }
+    return next;
+}
+
+static void request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out, size_t out_len,
+                    const uint8_t *provided)
+{
+    uint8_t stream[SHORT + 3 * BLOCK];
+    uint8_t *next = NULL;
+    if (out_len > 0 && provided != NULL) {
+        next = run(key, key_len, v, stream, 0, provided);
+        memcpy(key, next, key_len);
+        memcpy(v, next + key_len, BLOCK);
+    }
+    next = run(key, key_len, v, stream, (out_len + BLOCK - 1) / BLOCK, provided);
     if (out_len > 0) {
         memcpy(out, stream, out_len);
     }
