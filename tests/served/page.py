@@ -50,27 +50,28 @@ def row(program: dict[str, Any], results: dict[str, dict[str, Any]]) -> tuple[st
 
 
 def table(folder: Path) -> str:
-    """Those of which there is something to say, then the names of those that are simply served, or never concerned."""
+    """Those that drng serves in part, or on one release, then names: served, idle, or never concerned."""
     programs = tomllib.loads((Path(__file__).parent / "table.toml").read_text())["program"]
     suites = {}
     for path in sorted(folder.glob("*.json")):
         suites[path.stem] = {result["name"]: result for result in map(json.loads, path.read_text().splitlines())}
     lines = [f"| {' | '.join(HEAD)} |", f"|{' --- |' * len(HEAD)}"]
-    alike: dict[str, list[str]] = {"served": [], "no libcrypto": []}
+    alike: dict[str, list[str]] = {"served": [], "idle": [], "no libcrypto": []}
     for program in programs:
         results = {suite: found[program["name"]] for suite, found in suites.items() if program["name"] in found}
         results = {suite: result for suite, result in results.items() if short(result, "service") != "cannot be had"}
         if not results:
             continue
         name, service, system, note = row(program, results)
-        if service == system == "no libcrypto" or (service == system == "served" and not note):
-            alike[service].append(name)
+        if service == system and service in alike:
+            alike[service].append(f"{name} ({note})" if note else name)
         else:
             lines.append(f"| {name} | {service} | {system if system != service else 'the same'} | {note} |")
     return "\n".join(
         [
             *lines,
-            f"\n**Simply served**, for their service and for the system: {'; '.join(alike['served'])}.",
+            f"\n**Served**, for their service and for the system: {'; '.join(alike['served'])}.",
+            f"\n**Idle**: {'; '.join(alike['idle'])}.",
             f"\n**Without libcrypto**, so drng does not concern them: {'; '.join(alike['no libcrypto'])}.\n",
         ]
     )
