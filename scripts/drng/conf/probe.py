@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import aside
-from ..paths import FileError, who_else
+from ..paths import FileError, by_the_linker, who_else
 from ..terminal import Failure
 from .libcrypto import Libcrypto
 from .meaning import MOST, generators_of, in_effect, is_active, named_sections, providers_of, undotted
@@ -88,9 +88,7 @@ def _refused(read: Read, folders: Sequence[str]) -> str:
     folders = ["", *folders, *(value for _, (_, key, value) in lines if key.split(".")[-1] == "DIR_ADD")]
     places = (os.path.join(here, folder, name) for name in {"", *named} for folder in folders if folder or "/" in name)
     for path in (place + end for place in places for end in ("", ".so")):
-        # glibc puts a folder's name in the place of $LIB.
-        for lib in ("lib", "lib64", f"lib/{os.uname().machine}-linux-gnu") if "$" in path else ("",):
-            file = re.sub(r"[$][{]?LIB\b[}]?", lib, path)
+        for file in by_the_linker(path):
             if "$" in file:
                 return f"{file}: not loaded, since only the dynamic linker knows what that is: write a path without $"
             if why := who_else(file, read.path):

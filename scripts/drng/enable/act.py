@@ -143,8 +143,8 @@ def restart_all(report: Report, change: Change, targets: Sequence[Target], chang
             units = {target.unit: [] if target.head else restart.looked_at(target.unit)}
             restart_for(report, change, target, units, now=target.name in changed)
             others_do = target.known.get("ConsistsOf", "") if target.head else ""
-            is_up = restart.state(target.unit).get("ActiveState") == "active"
-            if others_do and is_up and not restart.uses_libcrypto(restart.looked_at(target.unit)):
+            is_up = others_do and restart.state(target.unit).get("ActiveState") == "active"
+            if is_up and not restart.uses_libcrypto(restart.looked_at(target.unit)):
                 report.say(target, f"other units do its work: name these instead: {others_do}")
 
 

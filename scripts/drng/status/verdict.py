@@ -156,7 +156,7 @@ def _why_openssl(look: Look, setting: Setting | None, source: Source, started: f
         return "at-secure", "", ""
     if source.problem and not (source.names_drng and late):
         return "not-readable", f"it cannot read its openssl.cnf: {source.problem}", ""
-    # A file that cannot be read here is the one that the unit names.
+    # Where the file cannot be read here, only what the unit sets is known.
     if not source.names_drng and not source.elsewhere:
         return "not-named", "", ""
     if late:
