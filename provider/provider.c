@@ -39,7 +39,9 @@ static const char *active_source(const struct drng_provctx *provctx)
     return drng_process_healthy() ? names[source] : "none";
 }
 
-/* A row has NUMBER or TEXT: what is known of a parameter, and its value. Several rows for each instruction or counter:
+/*
+ * Each row is a NUMBER or a TEXT, with what is known of the parameter, and its value. These are the rows of an
+ * instruction, and of a counter.
  */
 #define SEEDS(id, flag)   NUMBER(OSSL_PARAM_uint64("seeds-" flag, NULL), value_of(&c->seeds[id]))
 #define RETRIES(id, flag) NUMBER(OSSL_PARAM_uint64(flag "-retries", NULL), value_of(&c->instructions[id].retries))

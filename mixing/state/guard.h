@@ -213,8 +213,8 @@ typedef enum drng_result drng_guarded_work(void *call, struct drng_guarded *slot
 
 /*
  * Does the work with the slot of the place, until no fork or copy has come into it. DRNG_BUSY: refused. Without a slot
- * the result is drng_place_denial(). A call that waits is not cancelled: a handler may
- * reach a cancellation point, and the lock would stay held. What is only tried so stays taken, and others do without.
+ * the result is drng_place_denial(). A call that waits is not cancelled: a handler may reach a cancellation point, and
+ * the lock would stay held. A call that only tries may be: its slot stays taken then, and others use other slots.
  */
 static inline __attribute__((always_inline)) enum drng_result drng_guard_run(struct drng_place *place,
                                                                              enum drng_locking locking,

@@ -28,7 +28,6 @@ from tests.hostile.fake_proc import BASE, FakeProcess, FileMemory, mapping, modu
 from tests.support import stats
 
 PID = 7
-FEW = 100
 
 NUMBERS = st.one_of(
     st.sampled_from([0, 1, 2, 7, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, BASE]),

@@ -173,7 +173,6 @@ __m128i _mm_aesenclast_si128(__m128i a, __m128i key);
 void _mm_storeu_si128(__m128i *a, __m128i b);
 __m128i _mm_alignr_epi8(__m128i a, __m128i b, int imm);
 long long _mm_cvtsi128_si64(__m128i a);
-__m128i _mm_load_si128(const __m128i *a);
 __m128i _mm_set_epi32(int e3, int e2, int e1, int e0);
 void _mm_store_si128(__m128i *a, __m128i b);
 void _mm_storel_epi64(__m128i *a, __m128i b);

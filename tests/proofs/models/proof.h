@@ -19,14 +19,11 @@ typedef unsigned __int128 u128;
 
 bool nondet_bool(void);
 uint8_t nondet_u8(void);
-uint16_t nondet_u16(void);
 uint32_t nondet_u32(void);
 uint64_t nondet_u64(void);
 unsigned nondet_unsigned(void);
-int nondet_int(void);
 size_t nondet_size(void);
 long nondet_long(void);
-char nondet_char(void);
 
 /* CBMC does not know this one. */
 void __builtin_ia32_pause(void) {}
