@@ -2,8 +2,8 @@
 """Work that may hang or crash, done in child processes.
 
 A process's memory and files may lie on a file system that never answers: then nothing but SIGKILL ends who reads them,
-if that does. A hostile module may end whoever loads it. So the parent only ever waits for a pipe, and not for long. Of
-an owner whose item has hung or crashed, no other item is tried: an owner costs one child and one deadline.
+if that does. A hostile module may end whoever loads it. So the parent only ever waits for a pipe, and not for long. The
+time is divided by units: an item that hangs uses up its own unit's.
 """
 
 from __future__ import annotations
@@ -26,12 +26,7 @@ SECONDS = 5.0
 
 # For all items together.
 ALTOGETHER = 30.0
-OUT_OF_TIME = "not looked at: out of time"
-GIVEN_UP = "not looked at: another process of its user, or unit, does not let itself be looked at"
-UNENDED = (
-    "not looked at: a file system of its user, or unit, does not answer (FUSE, perhaps), and the child that looks at "
-    "its processes waits for it and cannot be ended; end those processes, or unmount that file system (umount -f)"
-)
+OUT_OF_TIME = "the time for its unit is over"
 
 MOST_ANSWER = 1 << 22
 
@@ -109,7 +104,7 @@ class _Child:
         os.kill(self.pid, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
-        end = time.monotonic() + 1.0
+        end = time.monotonic() + 0.2
         while time.monotonic() < end:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid != 0:
@@ -119,7 +114,7 @@ class _Child:
 
 
 def _answer(line: bytes) -> Any:
-    """Of a child, which may have become its item's user's: what is no answer is Missed."""
+    """Of a child, in which somebody's module may have run: what is no answer is Missed."""
     try:
         answer = json.loads(line)
         return answer["answer"] if "answer" in answer else Missed(str(answer["failure"]))
@@ -132,44 +127,39 @@ def each(
     work: Work,
     seconds: float = SECONDS,
     altogether: float = math.inf,
-    owner_of: Callable[[Any], Any] = lambda _: None,
+    unit_of: Callable[[Any], Any] = lambda _: None,
     room: int = 0,
-    unended: Sequence[Any] = (),
 ) -> Iterator[tuple[Any, Any]]:
     """
-    Each item with the answer of work(item), which JSON can carry, or with a Missed. Those of the owner that has fewest
-    come first, and after an equal part of the time that is left no other one of his: he uses up nobody's time. An owner
-    who is not None is given up with the first item that hangs or crashes. `unended` are owners of whom a child of
-    an earlier run cannot be ended. A child may take `room` bytes of memory, or any with 0.
+    Each item with the answer of work(item), which JSON can carry, or with a Missed. Those of the unit that has fewest
+    come first, and it has an equal part of the time that is left: it uses up no other's. An item has `seconds` at most.
+    A child may take `room` bytes of memory, or any with 0.
     """
     end = time.monotonic() + altogether
-    given_up = dict.fromkeys(unended, UNENDED)
-    by_owner: dict[Any, list[Any]] = {}
+    by_unit: dict[Any, list[Any]] = {}
     for item in items:
-        by_owner.setdefault(owner_of(item), []).append(item)
-    groups = sorted(by_owner.items(), key=lambda group: len(group[1]))
-    to_do = [item for _, group in groups for item in group]
+        by_unit.setdefault(unit_of(item), []).append(item)
+    groups = sorted(by_unit.values(), key=len)
+    to_do = [item for group in groups for item in group]
     child: _Child | None = None
     try:
-        for number, (owner, group) in enumerate(groups):
+        for number, group in enumerate(groups):
             until = time.monotonic() + (end - time.monotonic()) / (len(groups) - number)
-            for place, item in enumerate(group):
-                left = end - time.monotonic()
-                is_over = left <= 0 or (place > 0 and time.monotonic() > until)
-                line, missed = None, given_up.get(owner, OUT_OF_TIME if is_over else "")
-                if not missed:
+            for item in group:
+                had, line, missed = min(seconds, until - time.monotonic()), None, OUT_OF_TIME
+                if had > 0:
                     child = child or _Child(to_do, work, room)
-                    line = child.line(min(seconds, left))
+                    line = child.line(had)
                 to_do = to_do[1:]
                 # It is at this item still, or would go on with it.
                 if child is not None and not line:
                     ended, child = child, None
                     how = ended.end()
-                    late = OUT_OF_TIME if left < seconds else f"no answer within {seconds:g} seconds"
-                    missed = missed or (late if line is None else f"looking at it ended with {how or 'no answer'}")
-                    # Where the time is over, it tells nothing of the owner.
-                    if owner is not None and left >= seconds:
-                        given_up.setdefault(owner, GIVEN_UP if how else UNENDED)
+                    if had > 0:
+                        late = f"no answer within {round(had, 1):g} seconds"
+                        missed = late if line is None else f"looking at it ended with {how or 'no answer'}"
+                    # Each of its others might leave one more child that cannot be ended.
+                    until = until if how else 0.0
                 yield item, _answer(line) if line else Missed(missed)
     finally:
         if child is not None:

@@ -144,24 +144,6 @@ def family(pid: int) -> list[int]:
     return [*members]
 
 
-KILLED = 1 << 8  # SIGKILL, in a mask of signals
-
-
-def unended(name: re.Pattern[str]) -> list[str]:
-    """What the name of each process says that has such a name, is this user's (a program with the set-user-ID bit is
-    its caller's, who chooses its name, too), and does not end when killed."""
-    found = []
-    for pid in numbers():
-        with contextlib.suppress(*ERRORS), process(pid) as entry:
-            matched = name.fullmatch(name_of(entry))
-            # Whoever has only just been killed waits for a processor, and not for a file system.
-            if not matched or users_of(entry)[0] != os.getuid() or stat_of(entry).state != "D":
-                continue
-            if any(int(status_of(entry, key)[0], 16) & KILLED for key in (b"SigPnd", b"ShdPnd")):
-                found.append(matched[1])
-    return found
-
-
 def owner_name(uid: int) -> str:
     try:
         return printable(pwd.getpwuid(uid).pw_name)

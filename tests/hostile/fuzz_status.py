@@ -113,7 +113,7 @@ def everything(found: list[verdict.Process]) -> str:
         output.print_processes(found)
         output.print_groups([output.Group("a", found)], reasons_too=True)
         print(json.dumps([output.process_json(process) for process in found]))
-        print(metrics.metrics_of(found), metrics.metrics_of(found, by_unit=True))
+        print(metrics.metrics_of(found))
         for line in [output.Group("a", found).check_line()[1], *(line for _, line in output.check_all(found))]:
             print(line)
     return text.getvalue()

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import shutil
 import signal
 import stat
@@ -498,21 +497,8 @@ def unanswering(folder: Path, *arguments: str, user: int | None = None) -> Itera
             process.kill()
 
 
-def looking() -> list[str]:
-    """Children of drng-status that have been killed and have not ended."""
-    return sorted(procfs.unended(who.LOOKS))
-
-
-def wait_for_the_kernel() -> None:
-    """The kernel answers in the place of a file system that is gone. Where it does not, which was seen once, nothing of
-    ours is wrong, and later tests would find two more."""
-    end = time.monotonic() + 60
-    while looking() and time.monotonic() < end:
-        select.select([], [], [], 0.01)
-    if looking():
-        shown = subprocess.run(["ps", "-eo", "wchan:40,stat,comm"], capture_output=True, text=True, check=True).stdout
-        waits = [line for line in shown.splitlines() if " look " in line]
-        pytest.skip(f"this kernel keeps who reads a file system that is gone: {waits}")
+def children() -> list[str]:
+    return [pid for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()]
 
 
 @pytest.fixture
@@ -525,9 +511,10 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_memory_that_nobody_serves_holds_up_nobody(tmp_path: Path, impatient: None) -> None:
     """Whoever looks is killed and gone; and who wants to see the process still can."""
     with unanswering(tmp_path / "fuse") as victim:
+        before = children()
         (found, *_) = who.of_processes([victim])
         assert found.problem == "it cannot be looked at: no answer within 2 seconds"
-        assert looking() == []
+        assert children() == before
         command = ["cat", f"/proc/{victim}/cmdline"]
         shown = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
         assert b"unanswering.py" in shown
@@ -535,34 +522,24 @@ def test_memory_that_nobody_serves_holds_up_nobody(tmp_path: Path, impatient: No
 
 @pytest.mark.alone
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_a_user_costs_one_child_and_one_deadline(open_folder: Path, impatient: None) -> None:
-    """No signal ends who waits for the lock of such mappings. There is one of these, over all runs; and of the others
-    is told."""
+def test_who_holds_the_lock_of_its_mappings_costs_its_own_line(open_folder: Path, impatient: None) -> None:
+    """No signal ends who waits for that lock to read memory; who reads the environment before is killed, and gone."""
     device, user = open_folder / "device", 65534
     os.mknod(device, stat.S_IFCHR | 0o600, os.makedev(10, 229))
     os.chown(device, user, user)
-    with contextlib.ExitStack() as stack:
-        folders = (open_folder / name for name in ("one", "two"))
-        victims = [stack.enter_context(unanswering(folder, "--hold", str(device), user=user)) for folder in folders]
-        began = time.monotonic()
-        found = {process.pid: process for process in who.of_processes([*victims, os.getpid()])}
-        assert time.monotonic() - began < 2 + 4
-        late = "it cannot be looked at: no answer within 2 seconds"
-        assert [found[victim].problem for victim in victims] == [late, aside.UNENDED]
-        assert not found[os.getpid()].problem
-        assert looking() == [str(who.payer(victims[0]))]
-        assert status("--pid", str(os.getpid())).returncode == 0
+    with unanswering(open_folder / "fuse", "--hold", str(device), user=user) as victim:
+        before = children()
+        found = {process.pid: process for process in who.of_processes([victim, os.getpid()])}
+        assert children() == before
         result = status("--all", "--check")
-        assert result.returncode in (2, 3) and " of them not tried" in result.stdout
-        assert looking() == [str(who.payer(victims[0]))]
-    wait_for_the_kernel()
+    assert found[victim].problem == "it cannot be looked at: no answer within 2 seconds"
+    assert not found[os.getpid()].problem
+    assert "not looked at: " in result.stdout and "not tried" not in result.stdout
 
 
-def test_who_has_hung_is_given_up() -> None:
-    """The owner's other items are not tried; without an owner, each is by itself."""
-
+def test_what_hangs_or_ends_costs_its_own_line() -> None:
     def work(item: int) -> int:
-        if item in (2, 3, 11):
+        if item == 2:
             signal.pause()
         if item == 5:
             raise ValueError("no")
@@ -570,21 +547,37 @@ def test_who_has_hung_is_given_up() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return item
 
-    late, given_up, items = (
-        aside.Missed("no answer within 0.5 seconds"),
-        aside.Missed(aside.GIVEN_UP),
-        [1, 2, 3, 4, 11, 12],
-    )
-    owners = {11: -11, 12: -12}
-    answers = dict(aside.each(items, work, seconds=0.5, owner_of=lambda item: owners.get(item, 7)))
-    assert answers == {1: 1, 2: late, 3: given_up, 4: given_up, 11: late, 12: 12}
+    late, crashed = aside.Missed("no answer within 0.5 seconds"), aside.Missed("looking at it ended with signal 9")
     answers = dict(aside.each([1, 2, 4, 5, 6, 7], work, seconds=0.5))
-    crashed = aside.Missed("looking at it ended with signal 9")
     assert answers == {1: 1, 2: late, 4: 4, 5: aside.Missed("ValueError: no"), 6: crashed, 7: 7}
 
 
-def test_the_time_is_divided_by_owners() -> None:
-    """70 items of one owner that take long blind nobody: those of the others are all looked at, wherever they stand."""
+def test_a_child_that_cannot_be_ended_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One for each unit, and a new one goes on with the others."""
+    left: list[int] = []
+
+    def end(child: aside._Child) -> None:
+        left.append(child.pid)
+
+    monkeypatch.setattr(aside._Child, "end", end)
+
+    def work(item: int) -> int:
+        if item < 10:
+            signal.pause()
+        return item
+
+    items = [1, 2, 11, 12, 13]
+    answers = dict(aside.each(items, work, seconds=0.1, altogether=60, unit_of=lambda item: item // 10))
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    over = aside.Missed(aside.OUT_OF_TIME)
+    assert answers == {1: aside.Missed("no answer within 0.1 seconds"), 2: over, 11: 11, 12: 12, 13: 13}
+    assert len(left) == 2, "and the last, which is there still"
+
+
+def test_the_time_is_divided_by_units() -> None:
+    """70 items of one unit that take long blind nobody: those of the others are all looked at, wherever they stand."""
 
     def work(item: int) -> int:
         if item < 70:
@@ -594,23 +587,9 @@ def test_the_time_is_divided_by_owners() -> None:
         return item
 
     items = [*range(70), *range(100, 130)]
-    answers = dict(aside.each(items, work, altogether=3, owner_of=lambda item: 1 if item < 70 else item % 7 + 2))
+    answers = dict(aside.each(items, work, altogether=3, unit_of=lambda item: 1 if item < 70 else item % 7 + 2))
     assert [answers[item] for item in range(100, 130)] == [*range(100, 130)]
     assert answers[0] == 0 and answers[69] == aside.Missed(aside.OUT_OF_TIME)
-
-
-def test_a_program_that_another_user_has_named_is_no_child_of_ours(proc: Path) -> None:
-    """Whoever runs a program with the set-user-ID bit by a link has named it, and may kill it."""
-    pending = "SigPnd:\t0000000000000100\nShdPnd:\t0000000000000000\n"
-    me = os.getuid()
-    # The last has just been killed, and waits for a processor alone.
-    for pid, real, state in ((11, me, "D"), (12, me + 1, "D"), (13, me, "R")):
-        folder = proc / str(pid)
-        folder.mkdir()
-        (folder / "comm").write_text(f"look {pid}\n")
-        (folder / "stat").write_text(f"{pid} (look {pid}) {state} 1{' 0' * 48}")
-        (folder / "status").write_text(f"Uid:\t{real}\t{me}\t{me}\t{me}\nGid:\t0\t0\t0\t0\n{pending}")
-    assert looking() == ["11"]
 
 
 def test_numbers_of_another_namespace_are_not_taken_for_ours(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -623,52 +602,19 @@ def test_numbers_of_another_namespace_are_not_taken_for_ours(proc: Path, monkeyp
     assert not found.counters and "another PID namespace; run drng-status" in found.problem
 
 
-def test_the_time_for_all_of_them_has_an_end() -> None:
-    def work(item: int) -> int:
-        if item > 0:
-            signal.pause()
-        return item
-
-    answers = [answer for _, answer in aside.each(list(range(500)), work, seconds=60, altogether=3)]
-    assert answers == [0] + [aside.Missed("not looked at: out of time")] * 499
-
-
 def test_processes_for_which_there_was_no_time_are_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aside, "ALTOGETHER", 0.0)
     (found,) = who.of_processes([os.getpid()])
-    assert (found.served_by, found.missed, found.why) == ("unknown", True, "not looked at: out of time")
+    assert (found.served_by, found.missed) == ("unknown", True) and aside.OUT_OF_TIME in found.why
     assert output.check_all([found])[-1] == (3, "not looked at: 1 process, 1 of them not tried")
     # Whose it is, no process can keep to itself.
     assert (found.name, found.owner) == (Path("/proc/self/comm").read_text().strip(), procfs.owner_name(os.getuid()))
 
 
-V1 = b"12:cpu:/x\n1:name=systemd:%b\n0::/\n"
-PAYERS = {
-    "a user's session, his own systemd, and his containers": [
-        (b"0::/user.slice/user-1000.slice/session-3.scope\n", 1000),
-        (b"0::/user.slice/user-1000.slice/session-4.scope\n", 0),  # by a program with the set-user-ID bit
-        (b"0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-1.scope/container\n", 100999),
-        (V1 % b"/user.slice/user-1000.slice/user@1000.service", 1000),
-    ],
-    "another user": [(b"0::/user.slice/user-1001.slice/session-5.scope\n", 1001)],
-    "a unit, whoever its users are": [(b"0::/system.slice/x.service\n", user) for user in (0, 33)],
-    "a unit that is named like a user's slice": [
-        (b"0::/system.slice/user-1000.slice/y.service/user-1000.slice/z\n", 0)
-    ],
-    "who is in no unit": [(b"0::/\n", 1000), (b"", 1000)],
-}
-
-
-def test_whose_time_it_is_to_be_looked_at() -> None:
-    """Whoever could choose, with 70 processes that never answer, would take the time of all others."""
-    found = {
-        name: {look.payer_of(text, user, pid) for pid, (text, user) in enumerate(group)}
-        for name, group in PAYERS.items()
-    }
-    assert all(len(payers) == 1 for payers in found.values()), found
-    assert len(set.union(*found.values())) == len(found)
-    assert look.payer_of(b"", 0, 1) != look.payer_of(b"", 0, 2), "root's, in no unit, are by themselves"
-    assert who.LOOKS.fullmatch(f"look {max(look.payer_of(text, 0, 1) for text in (b'a', b'b'))}")
+def test_one_that_hangs_uses_the_time_of_its_unit() -> None:
+    """Without units, of its user: it does not choose whose."""
+    units = [look.Look(1, "x", unit=unit, user=user).payer for unit in ("a.service", "none") for user in (0, 33)]
+    assert units == ["a.service", "a.service", "0", "33"]
 
 
 def test_whoever_waits_for_the_output_does_not_wait_for_a_child_that_hangs() -> None:

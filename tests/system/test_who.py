@@ -479,7 +479,7 @@ def test_nothing_is_said_of_the_lines_of_a_file_that_not_everybody_may_read(stri
 
 def test_what_a_user_s_files_take_is_his_own_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """91,000 mounts in a namespace of his took 5 seconds for each of his processes, and --all never ended."""
-    mine, another = (look.Look(1, "x", payer=payer, sees_our_files=True) for payer in (1, 2))
+    mine, another = (look.Look(1, "x", unit=unit, sees_our_files=True) for unit in ("a.service", "b.service"))
     monkeypatch.setattr(sources, "SECONDS", 0.0)
     asked = sources.Sources()
     assert not asked.of(mine, f"{folder}/a").elsewhere

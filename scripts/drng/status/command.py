@@ -34,7 +34,6 @@ def parse() -> argparse.Namespace:
     form.add_argument("--check", action="store_true", help="print a line for each unit and exit with 0, 1, 2 or 3")
     form.add_argument("--prometheus", action="store_true", help="print metrics for node_exporter's textfile collector")
     form.add_argument("--needs-restart", action="store_true", help="print the units of which processes need a restart")
-    parser.add_argument("--by-unit", action="store_true", help="with --prometheus: sum the counters of each unit")
     parser.add_argument("--output", metavar="FILE", help="with --prometheus: replace this file in one step")
     arguments = parser.parse_args()
     arguments.services = list(dict.fromkeys(map(short, arguments.services)))
@@ -43,8 +42,6 @@ def parse() -> argparse.Namespace:
         parser.error("name services, or processes by --pid, or --all")
     if arguments.output is not None and not (arguments.prometheus and arguments.output):
         parser.error("--output takes the path of a file, and needs --prometheus")
-    if arguments.by_unit and not arguments.prometheus:
-        parser.error("--by-unit needs --prometheus")
     if (arguments.prometheus or arguments.needs_restart) and not arguments.services and not arguments.pid:
         arguments.all = True
     return arguments
@@ -124,7 +121,7 @@ def show_processes(arguments: argparse.Namespace) -> int:
     if arguments.needs_restart:
         return states.worst([show_units_to_restart(processes), result])
     if arguments.prometheus:
-        text = metrics.metrics_of(processes, by_unit=arguments.by_unit)
+        text = metrics.metrics_of(processes)
         if arguments.output is None:
             print(text, end="")
             return result

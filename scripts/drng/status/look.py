@@ -11,7 +11,6 @@ import contextlib
 import os
 import re
 import struct
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -46,7 +45,6 @@ class Look:
     name: str
     unit: str = systemd.NONE
     owner: str = ""
-    payer: int = 0  # whose time looking at it takes
     user: int = 0  # who has started it: a program with the set-user-ID bit does not change that
     effective: int = 0  # whose rights it has
     parent: int = 0
@@ -63,6 +61,11 @@ class Look:
     variables: dict[str, str] | None = None  # VARIABLES; None where its title has been written over them
     is_secure: bool = False  # AT_SECURE: libcrypto takes no variable for true
     sees_our_files: bool = False  # it has the root directory and the mounts of this process
+
+    @property
+    def payer(self) -> str:
+        """Whose time looking at it takes: its unit's; in a container without units, say, its user's."""
+        return self.unit if self.unit != systemd.NONE else str(self.user)
 
 
 def _module(memory: Memory, files: Sequence[Mapped]) -> dict[str, Any]:
@@ -114,26 +117,13 @@ def _program(entry: int, where: str) -> dict[str, str]:
     return {}
 
 
-# Of a user's sessions and of what his own systemd starts, containers of his too: he gets into no other group.
-USERS_SLICE = re.compile(rb"^\d+:(?:name=systemd)?:/user\.slice/(user-\d+\.slice)/", re.MULTILINE)
-
-
-def payer_of(groups: bytes, user: int, pid: int) -> int:
-    """For whom the time to look is divided, and who is given up where that hangs: the user of a session, the unit, or
-    by itself who has started it, which a program with the set-user-ID bit does not change. It fits a process's name."""
-    found, unit = USERS_SLICE.search(groups), systemd.of_cgroup(groups)
-    whose = found[1] if found else unit.encode() if unit != systemd.NONE else b"%d %d" % (user, 0 if user else pid)
-    return zlib.crc32(whose)
-
-
 def identify(pid: int, entry: int) -> Look:
     """What its user cannot keep anybody from reading."""
     known: dict[str, Any] = {}
     with contextlib.suppress(*procfs.ERRORS):
         _, known["parent"], _, known["ticks"] = procfs.stat_of(entry)
         groups, (known["user"], known["effective"]) = procfs.read_entry(entry, "cgroup"), procfs.users_of(entry)
-        known["unit"], known["payer"] = systemd.of_cgroup(groups), payer_of(groups, known["user"], pid)
-        known["owner"] = procfs.owner_name(known["effective"])
+        known["unit"], known["owner"] = systemd.of_cgroup(groups), procfs.owner_name(known["effective"])
     return Look(pid, procfs.name_of(entry), **known)
 
 
@@ -154,7 +144,9 @@ def look_at(who: Look, entry: int, known: Known) -> Look:
         files = mapped_files(stream)
         if stream.tell() == 0 and program:
             raise ProcessLookupError("it has ended, and has no memory any more")
-    found = {**program, **_module(memory, files), **_environment(entry)}
+    # First, since it waits for the lock of the process's mappings so that a signal ends it: see Memory.
+    environment = _environment(entry)
+    found = {**program, **environment, **_module(memory, files)}
     look = replace(who, libraries=libraries_of(memory, files, who.user, known), **found)
     if procfs.living_thread(entry) != where or _program(entry, where) != program:
         raise ProcessLookupError("it has ended, or has started another program")

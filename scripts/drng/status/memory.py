@@ -42,7 +42,7 @@ class Memory:
     By process_vm_readv(2). A read of /proc/PID/mem waits for the file that is mapped there with the lock of the
     process's mappings held, and no signal ends it: a user whose file nobody serves would hold up this process, and
     every ps, for ever. process_vm_readv() gives the lock back while it waits for the file. It waits for the lock itself
-    where no signal ends it, and who is looked at can keep that: see aside.UNENDED.
+    where no signal ends it, so that the environment, for which one does, is to be read before.
     """
 
     pid: int  # of the process or of a thread of its

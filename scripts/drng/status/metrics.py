@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Prometheus reads: counts by unit and owner, and the counters of the processes that drng serves.
+"""What Prometheus reads, by unit and owner: numbers of processes, and the sums of the counters that drng keeps in them.
 
 No label is taken from what a process says of itself.
 """
@@ -18,8 +18,8 @@ from .verdict import RESTART, Process
 Labels = dict[str, str]
 Pair = tuple[str, str]
 
-# Of groups, and of processes with counters: the oldest. Users could make more than anybody wants to keep.
-MOST_GROUPS, MOST_PROCESSES = 64, 1024
+# Users could make more than anybody wants to keep.
+MOST_GROUPS = 64
 OTHERS = ("other", "other")
 
 # Numbers of users from there on, without an account, are one owner.
@@ -80,8 +80,8 @@ COUNTS: tuple[tuple[str, str, Sequence[Labels], Callable[..., bool]], ...] = (
 )
 
 
-def metric(name: str, kind: str, text: str, samples: Iterable[tuple[Labels, int]]) -> list[str]:
-    lines = [f"# HELP {name} {text}", f"# TYPE {name} {kind}"]
+def metric(name: str, text: str, samples: Iterable[tuple[Labels, int]]) -> list[str]:
+    lines = [f"# HELP {name} {text}", f"# TYPE {name} gauge"]
     for labels, value in samples:
         escaped = ((key, label.replace("\\", "\\\\").replace('"', '\\"')) for key, label in labels.items())
         inside = ",".join(f'{key}="{label}"' for key, label in escaped)
@@ -109,44 +109,30 @@ def groups_of(found: Iterable[Process]) -> dict[Pair, list[Process]]:
     return dict(sorted(groups.items()))
 
 
-def _summed(members: Sequence[Process]) -> dict[str, int]:
-    keys = {key for process in members for key, value in process.counters.items() if isinstance(value, int)}
-    total = {key: sum(process.counters.get(key, 0) for process in members) for key in keys}
-    return {**total, "last-seed": max(process.counters["last-seed"] for process in members)}
-
-
-def metrics_of(found: Sequence[Process], *, by_unit: bool = False) -> str:
-    """
-    Counts, each with all its values for each group; and counters, each of a process. Or their sums, each of a group: no
-    counters, since they become less with each process that ends.
-    """
+def metrics_of(found: Sequence[Process]) -> str:
+    """Each with all its values for each group. Sums of counters are gauges: they become less with each process that
+    ends."""
     groups = groups_of(process for process in found if state_of(process))
     labels = {pair: {"unit": pair[0], "owner": pair[1]} for pair in groups}
-    lines = metric("drng_build_info", "gauge", "The version of drng-status, as a label.", [({"version": VERSION}, 1)])
+    lines = metric("drng_build_info", "The version of drng-status, as a label.", [({"version": VERSION}, 1)])
     for name, text, all_labels, counts in COUNTS:
         samples = [
             ({**labels[pair], **extra}, sum(counts(process, **extra) for process in members))
             for pair, members in groups.items()
             for extra in all_labels
         ]
-        lines += metric(f"drng_{name}", "gauge", text, samples)
-    # A pair that is "other" has processes of several, and their numbers tell them apart.
-    served = [(pair, process) for pair, members in groups.items() for process in members if process.counters]
-    served = sorted(served, key=lambda one: (one[1].ticks, one[1].pid))[:MOST_PROCESSES]
-    named = [({**labels[pair], "pid": str(process.pid)}, process.counters) for pair, process in served]
-    if by_unit:
-        of_units = {pair: [each for each in members if each.counters] for pair, members in groups.items()}
-        named = [(labels[pair], _summed(members)) for pair, members in of_units.items() if members]
+        lines += metric(f"drng_{name}", text, samples)
+    served = {pair: [process.counters for process in members if process.counters] for pair, members in groups.items()}
     for key, label, keys in COUNTERS:
-        counted = [
-            ({**who, **({label: value} if label else {})}, counters[place])
-            for who, counters in named
+        samples = [
+            ({**labels[pair], **({label: value} if label else {})}, sum(counters.get(place, 0) for counters in members))
+            for pair, members in served.items()
             for value, place in keys.items()
-            if place in counters
+            if members
         ]
-        name, text = f"drng_{key.replace('-', '_')}", f"drng's {key.replace('-', ' ')}."
-        lines += metric(*((name, "gauge") if by_unit else (f"{name}_total", "counter")), text, counted)
-    last = [(who, counters["last-seed"]) for who, counters in named]
-    lines += metric("drng_last_seed_timestamp_seconds", "gauge", "When the last seed was made, 0 for never.", last)
-    lines += metric("drng_collector_timestamp_seconds", "gauge", "When drng-status looked.", [({}, int(time.time()))])
+        text = f"drng's {key.replace('-', ' ')}, of the processes that run."
+        lines += metric(f"drng_{key.replace('-', '_')}", text, samples)
+    last = [(labels[pair], max(each["last-seed"] for each in members)) for pair, members in served.items() if members]
+    lines += metric("drng_last_seed_timestamp_seconds", "When the last seed was made, 0 for never.", last)
+    lines += metric("drng_collector_timestamp_seconds", "When drng-status looked.", [({}, int(time.time()))])
     return "\n".join(lines) + "\n"

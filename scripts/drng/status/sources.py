@@ -151,7 +151,7 @@ class Sources:
 
     def __init__(self) -> None:
         self._read: dict[tuple[str, str], Source] = {}
-        self._spent: dict[int, float] = {}
+        self._spent: dict[str, float] = {}
 
     def of(self, look: Look, path: str) -> Source:
         """What it would read; an OSError where it has ended."""
@@ -173,7 +173,7 @@ class Sources:
         if not path.startswith("/"):
             return f"its OPENSSL_CONF, {shlex.quote(path)}, begins in its working directory"
         if self._spent.get(look.payer, 0.0) > SECONDS or sum(self._spent.values()) > aside.ALTOGETHER:
-            return "the files and mounts of its user, or unit, take too long"
+            return "the files and mounts of its unit take too long"
         # First, since it goes along no folder that others can change: those may never answer.
         key = path, look.owner if os.geteuid() == 0 != look.effective else ""
         if key not in self._read:

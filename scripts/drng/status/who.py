@@ -5,8 +5,6 @@ systemd, or by openssl.cnf. drng-enable asks of_unit() and of_processes(), and p
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -18,22 +16,16 @@ from ..terminal import Failure
 from ..text import printable
 from . import services, verdict
 from .libraries import Known, Library
-from .look import Look, identify, inspect, payer_of
+from .look import Look, identify, inspect
 from .output import is_served, lines
 from .services import Configuration
 from .sources import Source, Sources
-from .verdict import REBOOT, USES_DRNG, USES_LIBCRYPTO, Process, judge
+from .verdict import REBOOT, Process, judge
 
 __all__ = ["Process", "is_served", "lines", "of_processes", "of_unit"]
 
-# What a child calls itself while it looks at somebody's process, for ps and for later runs: 15 characters.
-LOOKS = re.compile(r"look ([0-9]{1,10})")
-PR_SET_NAME = 15
-
 # For what a process has made to be looked at: its mappings and its environment.
 ROOM = 1 << 30
-
-HAPROXY = "haproxy"
 
 
 # ---- Looking ----
@@ -46,10 +38,8 @@ def identified(pid: int) -> Look | None:
     return None
 
 
-def payer(pid: int) -> int:
-    with contextlib.suppress(*procfs.ERRORS), procfs.process(pid) as entry:
-        return payer_of(procfs.read_entry(entry, "cgroup"), procfs.users_of(entry)[0], pid)
-    return pid
+def payer(pid: int) -> str:
+    return look.payer if (look := identified(pid)) else ""
 
 
 def look_of(answer: dict[str, Any]) -> Look:
@@ -61,21 +51,18 @@ def look_at_each(pids: Sequence[int]) -> list[Look]:
     known: Known = {}
 
     def work(pid: int) -> Any:
-        ctypes.CDLL(None).prctl(PR_SET_NAME, f"look {payer(pid)}".encode())
         try:
             return asdict(inspect(pid, known))
         except TargetError:
             return None
 
     found: dict[int, Look] = {}
-    before = [int(whose) for whose in procfs.unended(LOOKS)]
-    for pid, answer in aside.each(pids, work, altogether=aside.ALTOGETHER, owner_of=payer, room=ROOM, unended=before):
+    for pid, answer in aside.each(pids, work, altogether=aside.ALTOGETHER, unit_of=payer, room=ROOM):
         if not isinstance(answer, aside.Missed):
             found |= {pid: look_of(answer)} if answer else {}
         elif who := identified(pid):
-            missed = answer.reason in (aside.OUT_OF_TIME, aside.GIVEN_UP, aside.UNENDED)
-            why = answer.reason if missed else f"it cannot be looked at: {answer.reason}"
-            found[pid] = replace(who, problem=printable(why), missed=missed)
+            why = printable(f"it cannot be looked at: {answer.reason}")
+            found[pid] = replace(who, problem=why, missed=answer.reason == aside.OUT_OF_TIME)
     return [found[pid] for pid in pids if pid in found]
 
 
@@ -112,21 +99,6 @@ def _judged(look: Look, first: Look, now: Configuration, sources: Sources) -> Pr
     return process
 
 
-def _without_masters(found: list[Process]) -> list[Process]:
-    """HAProxy's master, where HAProxy's configuration and not openssl.cnf loads drng, serves nobody, and the workers
-    that do have drng: it is idle. One with an openssl.cnf of its own is to have drng by that, and is not excused."""
-
-    def excused(process: Process) -> bool:
-        named = (process.variables or {}).get("OPENSSL_CONF")
-        if process.uses != USES_LIBCRYPTO or process.program_name != HAPROXY or named:
-            return False
-        workers = [each for each in found if each.parent == process.pid and each.program == process.program]
-        return bool(workers) and all(worker.uses == USES_DRNG for worker in workers)
-
-    idle: dict[str, Any] = {"served_by": verdict.NONE, "idle": True, "reason": "", "why": "", "cure": "", "restart": ""}
-    return [replace(process, **idle) if excused(process) else process for process in found]
-
-
 def of_processes(pids: Sequence[int]) -> list[Process]:
     """Those of them that are there."""
     try:
@@ -136,7 +108,7 @@ def of_processes(pids: Sequence[int]) -> list[Process]:
     now, looks, sources = services.configuration(default), look_at_each([*dict.fromkeys(pids)]), Sources()
     others = {look.pid: look for look in looks}
     judged = (_judged(look, _first_of(look, others), now, sources) for look in looks)
-    return _without_masters([process for process in judged if process is not None])
+    return [process for process in judged if process is not None]
 
 
 def of_unit(unit: str) -> list[Process]:
