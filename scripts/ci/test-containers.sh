@@ -65,8 +65,7 @@ export CONTAINERS_STORAGE_CONF CONTAINERS_CONF
 # base_image SUITE - localhost/drng-base:SUITE, made anew when the chroot has changed.
 base_image()
 {
-    bare=/var/cache/drng-packages/$1
-    scripts/ci/chroot.sh make "$1" "$bare" ca-certificates curl nginx-light openssl python3 >&2
+    serving_chroot "$1" >&2
     stamp=$(stat -c %Y "$bare.packages")
     image=localhost/drng-base:$1
     [ "$(podman image inspect --format '{{.Labels.stamp}}' "$image" 2>/dev/null)" != "$stamp" ] || return 0

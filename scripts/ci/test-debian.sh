@@ -63,7 +63,7 @@ for suite; do
     said '^[a-z]+ +PASS'
 
     echo "$suite: its life"
-    logged "$work/log" scripts/ci/test-package.sh "$work/$suite" "$suite"
+    logged "$work/log" scripts/ci/test-package.sh deb "$work/$suite" "$suite"
     said '^== Purged: nothing is left'
     rmdir "$work/root"
 done

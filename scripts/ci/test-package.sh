@@ -1,11 +1,11 @@
 #!/bin/sh
-# test-package.sh - the whole life of the .debs in a chroot of Debian: installed, enabled, serving TLS, disabled,
-# upgraded, removed and purged.
+# test-package.sh - the whole life of the .debs or of the .rpms (scripts/packaging/life.sh), in a chroot of Debian.
 #
-#     test-package.sh [FOLDER [SUITE]]     builds the .debs where no folder with them is named; bookworm, where no suite is
+#     test-package.sh deb|rpm [FOLDER [SUITE]]     builds them where no folder with them is named; bookworm, where no suite is
 #
-# The bare chroot is kept in /var/cache/drng-packages, and every run works on a copy. Exits with 77 where none can be
-# made (that takes root and, the first time, Debian's packages). Listens on 127.0.0.1 only.
+# For the .rpms libcrypto's files are put where Fedora and RHEL have them. Fedora's own programs are not in it, nor is
+# SELinux. The bare chroot is kept in /var/cache/drng-packages, and every run works on a copy. Exits with 77 where none can
+# be made (that takes root and, the first time, Debian's packages). Listens on 127.0.0.1 only.
 
 # SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -13,21 +13,23 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
 
-suite=${2:-bookworm}
-bare=/var/cache/drng-packages/$suite
-scripts/ci/chroot.sh make "$suite" "$bare" ca-certificates curl nginx-light openssl python3 >&2
-
+kind=${1-}
+case $kind in
+deb) files="*drng*_$(dpkg --print-architecture).deb *drng*_all.deb" ;;
+rpm) files="drng-*.rpm" ;;
+*) fail "deb or rpm?" ;;
+esac
+suite=${3:-bookworm}
+serving_chroot "$suite" >&2
 work_in drng-package
-if [ $# = 0 ]; then
-    scripts/packaging/package.sh "$work/packages" deb
-    set -- "$work/packages"
-fi
+[ $# -gt 1 ] || scripts/packaging/package.sh "$work/packages"
+packages=${2:-$work/packages}
 
-mkdir "$work/root"
-# shellcheck disable=SC2016 # the inner shell's
-scripts/ci/chroot.sh copy "$bare" "$work/root" sh -ec '
-    mkdir "$1/debs"
-    cp "$2"/*drng*_"$(dpkg --print-architecture)".deb "$2"/drng*_all.deb "$1/debs"
-    rm -f "$1"/debs/*-dbgsym_*
-    cp scripts/packaging/life.sh scripts/packaging/living.sh "$1"
-    exec scripts/ci/chroot.sh enter "$1" /bin/sh /life.sh' sh "$work/root" "$1"
+# As it is seen inside.
+mkdir "$work/root" "$work/mnt"
+cp -r scripts "$work/mnt"
+for pattern in $files; do
+    find "$packages" -maxdepth 1 -name "$pattern" ! -name '*-dbgsym_*' -exec cp {} "$work/mnt" ';'
+done
+scripts/ci/chroot.sh copy "$bare" "$work/root" \
+    scripts/ci/chroot.sh enter --bind "$work/mnt" /mnt "$work/root" /bin/sh /mnt/scripts/packaging/life.sh "$kind" /mnt

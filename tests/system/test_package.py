@@ -559,5 +559,6 @@ def test_the_scripts_of_the_rpms(system: System, debs: list[Path], packages: Pat
 
 
 @pytest.mark.nightly("their life on a copy of this machine")
-def test_the_whole_life_in_a_chroot(packages: Path) -> None:
-    in_chroot("scripts/ci/test-package.sh", packages)
+@pytest.mark.parametrize("kind", ["deb", "rpm"])
+def test_the_whole_life_in_a_chroot(packages: Path, kind: str) -> None:
+    in_chroot("scripts/ci/test-package.sh", kind, packages)
