@@ -79,11 +79,7 @@ done
 
 # ---- What is said of it ----
 
-scripts/packaging/sbom.py --name drng --version "$version" "$folder" "$folder/drng-$version.spdx.json"
-scripts/packaging/provenance.py --version "$version" --commit "$(git rev-parse HEAD)" \
-    --url "$(scripts/packaging/owner.py URL)" --builder "$(scripts/packaging/owner.py BUILDER)" \
-    --buildinfo build/package/*.buildinfo "$folder" >"$work/provenance"
-mv "$work/provenance" "$folder/drng-$version.intoto.json"
+scripts/packaging/statements.py "$version" "$(git rev-parse HEAD)" build/package/*.buildinfo "$folder"
 (cd "$folder" && sha256sum -- * >"$work/sums" && mv "$work/sums" SHA256SUMS)
 chmod a+r "$folder"/*
 cat <<END

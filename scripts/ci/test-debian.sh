@@ -54,11 +54,13 @@ for suite; do
     bare=/var/cache/drng-packages/try-$suite
     # shellcheck disable=SC2086
     scripts/ci/chroot.sh make "$suite" "$bare" lintian $tries >&2
+    # Before it is published no bug of Debian's asks for it, and the owner's key, with which tags are checked, is not known.
     # shellcheck disable=SC2016
     logged "$work/log" scripts/ci/chroot.sh copy "$bare" "$work/root" scripts/ci/chroot.sh enter --bind "$work/$suite" /mnt \
         "$work/root" sh -ec '
         cd /mnt
-        lintian --allow-root --fail-on error,warning *.dsc *.changes
+        lintian --allow-root --fail-on error,warning \
+            --suppress-tags initial-upload-closes-no-bugs,debian-watch-file-pubkey-file-is-missing *.dsc *.changes
         exec autopkgtest --no-built-binaries --apt-upgrade *.deb sources/ -- null'
     said '^[a-z]+ +PASS'
 

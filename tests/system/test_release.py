@@ -23,7 +23,7 @@ VERSION = "9.8.7"
 PACKAGE = r"""#!/bin/sh
 mkdir -p build/package
 echo package >"$1/drng_9.8.7-1_all.deb"
-printf 'Format: 1.0\nInstalled-Build-Depends:\n gcc-12 (= 12.2.0-14),\n libc6:amd64 (= 2.36-9+deb12u7)\nX:\n A="b"\n' \
+printf 'Format: 1.0\nInstalled-Build-Depends:\n gcc (= 4:12.2.0-3),\n libc6:amd64 (= 2.36-9+deb12u7)\nX:\n A="b"\n' \
     >build/package/drng.buildinfo
 """
 OWNER = {
@@ -137,11 +137,16 @@ def test_what_it_makes_is_told_of(clone: Path) -> None:
     assert definition["externalParameters"] == {"version": VERSION, "commit": commit}
     assert definition["resolvedDependencies"] == [
         {"name": "drng", "digest": {"gitCommit": commit}},
-        {"uri": "pkg:deb/debian/gcc-12@12.2.0-14"},
+        {"uri": "pkg:deb/debian/gcc@4%3A12.2.0-3"},
         {"uri": "pkg:deb/debian/libc6@2.36-9%2Bdeb12u7"},
     ]
-    package = json.loads((out / f"drng-{VERSION}.spdx.json").read_text())["packages"][0]
-    assert package["downloadLocation"] == f"git+{OWNER['REPOSITORY']}@v{VERSION}"
+    own, *others = json.loads((out / f"drng-{VERSION}.spdx.json").read_text())["packages"]
+    assert own["downloadLocation"] == f"git+{OWNER['REPOSITORY']}@v{VERSION}"
+    del sums[f"drng-{VERSION}.spdx.json"]
+    assert {other["name"]: other.get("checksums", [{}])[0].get("checksumValue") for other in others} == {
+        **sums,
+        **dict.fromkeys(("gcc", "libc6")),
+    }
     tool = BUILD / "venv/bin/pyspdxtools"
     if tool.exists():
         output(tool, "--infile", out / f"drng-{VERSION}.spdx.json")
