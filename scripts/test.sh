@@ -4,7 +4,6 @@
 #     test.sh                   a push's form: of what takes long a part, and a list of what is left to the night
 #     test.sh --all             all of it, each night
 #     test.sh ARGUMENT...       builds everything; the arguments go to pytest: tests/system/test_config.py -k masked
-#     test.sh --list-skips      what the last run left out, by what would unlock it
 #
 # Installs what it needs from Debian's packages (root). Where some of them cannot be had it says so, and their tests are
 # skipped. Ends with where the time went, and pytest's summary.
@@ -15,10 +14,6 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/ci/builds.sh
 . scripts/ci/builds.sh
 
-if [ "${1-}" = --list-skips ]; then
-    cat build/skips 2>/dev/null || echo "no test has been run here: scripts/test.sh"
-    exit
-fi
 all=$*
 [ "$all" != --all ] || shift
 

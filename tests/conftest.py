@@ -19,7 +19,6 @@ import pytest
 pytest.register_assert_rewrite("tests.support")
 
 from tests.support.builds import BUILD  # noqa: E402
-from tests.support.skips import grouped  # noqa: E402
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -132,22 +131,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """What is left to the night, and skips by what would unlock them, which build/skips has, too."""
+    """What is left to the night."""
     left = config.stash.get(LEFT, Counter())
     if left and config.option.markexpr == "not nightly":
         terminalreporter.section("left to the night, which runs scripts/test.sh --all")
         for instead, count in left.most_common():
             terminalreporter.write_line(f"{count:4}  of which a push has {instead}")
-    skipped = terminalreporter.stats.get("skipped", [])
-    reasons = [str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr) for report in skipped]
-    lines = grouped(reasons)
-    if lines:
-        terminalreporter.section("skipped, by what would unlock it")
-        for line in lines:
-            terminalreporter.write_line(line)
-    if BUILD.is_dir():
-        text = "".join(f"{line}\n" for line in lines) or "nothing was left out\n"
-        (BUILD / "skips").write_text(text)
 
 
 @pytest.fixture

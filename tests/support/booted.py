@@ -22,13 +22,8 @@ from tests.support.builds import BUILD, ROOT
 
 SECONDS = 60
 
-# What scripts/ci/test-fleet.sh adds to what is tested each time.
-thorough = pytest.mark.skipif("DRNG_FLEET" not in os.environ, reason="scripts/ci/test-fleet.sh runs it")
+thorough = pytest.mark.nightly("other tests of the same unit")
 SYSTEMD = Path("/usr/lib/systemd/systemd")
-
-# And a Debian with real services, which it makes.
-SERVICES = os.environ.get("DRNG_SERVICES", "")
-with_services = pytest.mark.skipif(not SERVICES, reason="scripts/ci/test-fleet.sh makes a Debian with these services")
 
 # Every systemd has its groups of processes in the same two hierarchies: each machine has a place of its own there, or
 # one takes away what another has just made for a service. Takes what BOOT takes, the name of the place, and BOOT.

@@ -8,10 +8,14 @@ from typing import Any
 
 import pytest
 
-from tests.support.booted import SERVICES, Machine, booted, with_services
+from tests.support.booted import Machine, booted
+from tests.support.packages import CHROOTS, in_chroot
 
-pytestmark = with_services
+pytestmark = pytest.mark.nightly("services of the tests' own, in test_systemd")
 
+SERVICES = CHROOTS / "services"
+PACKAGES = """apache2 ca-certificates curl dbus haproxy nginx-light openssl postgresql procps python3 redis-server
+    squid-openssl systemd systemd-sysv util-linux"""
 PREPARE = """
 sed -i 's/\\b80\\b/8080/' etc/nginx/sites-enabled/default
 """
@@ -19,7 +23,8 @@ sed -i 's/\\b80\\b/8080/' etc/nginx/sites-enabled/default
 
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    with booted(tmp_path_factory.mktemp("booted"), PREPARE, SERVICES) as machine:
+    in_chroot("scripts/ci/chroot.sh", "make", "bookworm", SERVICES, *PACKAGES.split(), chroot=SERVICES)
+    with booted(tmp_path_factory.mktemp("booted"), PREPARE, str(SERVICES)) as machine:
         machine.run("systemctl", "start", "systemd-journald")
         yield machine
 
