@@ -12,17 +12,11 @@ import errno
 import os
 import re
 import stat
-import time
 from dataclasses import dataclass
 
 from .paths import FileError, all_of, opened_file
 from .procfs import O_FOLDER
-from .terminal import Output, warn
-
-# Left behind by a run that was killed, and taken away by the next that cannot meet one that still writes it: where no
-# lock says so, after that time.
-TEMPORARY = r"\.%s-[0-9a-f]{16}\.tmp"
-SWEPT_SECONDS = 3600
+from .terminal import Output
 
 
 @dataclass
@@ -96,46 +90,19 @@ class Place:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name, dir_fd=self.directory)
 
-    def rename(self, name: str) -> None:
-        """What has been prepared takes its place."""
-        os.rename(name, self.name, src_dir_fd=self.directory, dst_dir_fd=self.directory)
-
-    def sync(self) -> None:
+    def put(self, name: str) -> None:
+        """What has been prepared takes its place; with an empty name, what is there goes."""
+        if name:
+            os.rename(name, self.name, src_dir_fd=self.directory, dst_dir_fd=self.directory)
+        else:
+            self.discard(self.name)
         os.fsync(self.directory)
 
-    def sweep(self, age: float = 0.0) -> None:
-        """Takes away what a killed run of ours left in this directory, and has been there for so many seconds."""
-        pattern = re.compile(TEMPORARY % re.escape(Output.program))
-        try:
-            for name in filter(pattern.fullmatch, os.listdir(self.directory)):
-                with contextlib.suppress(FileNotFoundError):
-                    found = os.stat(name, dir_fd=self.directory, follow_symlinks=False)
-                    is_old = age == 0 or abs(time.time() - found.st_mtime) > age
-                    if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and is_old:
-                        os.unlink(name, dir_fd=self.directory)
-        except OSError as error:
-            folder = os.path.dirname(self.path)
-            warn(f"{folder}: temporary files of an earlier run are not removed: {error.strerror}")
-
-    def write(self, data: bytes, mode: int) -> None:
-        """What was there stays where this fails, whenever that is."""
-        try:
-            self.sweep(SWEPT_SECONDS)
-            name = self.prepare(data, mode)
-            try:
-                self.require_replaceable()
-                self.rename(name)
-                self.sync()
-            finally:
-                self.discard(name)
-        except OSError as error:
-            raise FileError(f"{self.path} cannot be written: {error.strerror}; what was there stays") from None
-
-    def require_replaceable(self) -> None:
-        """Whoever names a device or a pipe does not want a file in its place."""
-        found = self.stat()
-        if found is not None and not stat.S_ISREG(found.st_mode):
-            raise FileError(f"{self.path} is no regular file, and is not replaced; name another")
+    def sweep(self) -> None:
+        """Takes away what a killed run left in this directory, where no other one can be at work."""
+        pattern = re.compile(rf"\.{re.escape(Output.program)}-[0-9a-f]{{16}}\.tmp")
+        for name in filter(pattern.fullmatch, os.listdir(self.directory)):
+            self.discard(name)
 
 
 def opened(path: str, made: list[str] | None = None) -> Place:
@@ -164,19 +131,22 @@ def opened(path: str, made: list[str] | None = None) -> Place:
     return Place(folder, name, path)
 
 
-def place(path: str) -> Place:
-    """Of a file that a user names: a link that somebody puts on the way would lead to a folder of theirs."""
+def write(path: str, data: bytes) -> None:
+    """A file that a user names, where a link that somebody puts on the way would lead to a folder of theirs. What was
+    there stays where this fails, whenever that is."""
     if not path.startswith("/") or not path.strip("/") or "\0" in path:
         raise FileError(f"{path!r} cannot be used: give a path that begins with /")
     try:
-        found = opened(os.path.normpath(path))
+        with opened(os.path.normpath(path)) as place:
+            found = place.stat()
+            # Whoever names a device or a pipe does not want a file in its place.
+            if found is not None and not stat.S_ISREG(found.st_mode):
+                raise FileError(f"{path} is no regular file, and is not replaced; name another")
+            name = place.prepare(data, 0o644)
+            try:
+                place.put(name)
+            finally:
+                place.discard(name)
     except OSError as error:
-        folder = os.path.dirname(path)
-        why = "it is no folder, or is a link or below one" if error.errno == errno.ENOTDIR else error.strerror
-        raise FileError(f"{folder} cannot be opened: {why}; name the folder itself") from None
-    try:
-        found.require_replaceable()
-    except FileError:
-        os.close(found.directory)
-        raise
-    return found
+        why = "a folder on the way is none, or is a link" if error.errno == errno.ENOTDIR else error.strerror
+        raise FileError(f"{path} cannot be written: {why}; what was there stays") from None

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import systemd
 from ..status import who
+from ..status.verdict import USES_DRNG
 from ..terminal import Failure, Interrupted, Output, Unchanged
 from . import changes, restart, trial
 from .arguments import Request
@@ -98,54 +98,45 @@ class Change:
 # ---- Restarts ----
 
 
-def prove(report: Report, target: Target, unit: str) -> None:
-    served = restart.looked_at(unit)
-    first, *rest = who.lines(served) if served else ["no process of it runs"]
-    report.say(target, f"{'' if target.unit else f'{unit} '}restarted; {first}")
-    report.of(target)["processes"] += [restart.facts(each) for each in served]
-    if target.head is not None:
+def restart_one(report: Report, change: Change, target: Target, unit: str, processes: list[who.Process]) -> None:
+    """One that is to be other than it is: it is on and started before, or is off and still has drng."""
+    known, name = restart.state(unit), "" if target.unit else f"{unit} "
+    if target.head:
+        is_due = target.is_older(restart.started(known))
+    else:
+        is_due = any(each.uses == USES_DRNG for each in processes)
+    if not is_due:
+        return
+    if reason := restart.why_left(unit, known):
+        report.say(target, f"{name}{reason}")
+        # Of the system some units always wait for a reboot.
+        report.unserved |= bool(target.head and target.unit) and not who.is_served(processes)
+        return
+    change.ran.append(unit)
+    restart.restart(unit)
+    processes = restart.looked_at(unit)
+    first, *rest = who.lines(processes) if processes else ["no process of it runs"]
+    report.say(target, f"{name}restarted; {first}")
+    report.of(target)["processes"] += map(restart.facts, processes)
+    if target.head:
         for line in rest:
             report.say(target, line)
-        report.unserved |= not who.is_served(served) or bool(target.unit and not restart.uses_libcrypto(served))
+        used = restart.uses_libcrypto(processes)
+        report.unserved |= not who.is_served(processes) or bool(target.unit and not used)
 
 
-def restart_for(report: Report, change: Change, target: Target, units: dict[str, list[who.Process]], now: bool) -> None:
-    """Those that are to be other than they are: one that is on and started before, one that is off and still served;
-    all of them with `now`."""
-    for unit, served in units.items():
-        known = restart.state(unit)
-        if target.head:
-            is_due = target.is_older(restart.started(known))
-        else:
-            is_due = any(each.served_by in ("drng", "fallback") for each in served)
-        if not (now or is_due):
-            continue
-        if reason := restart.why_left(unit, known):
-            report.say(target, f"{'' if target.unit else f'{unit} '}{reason}")
-            # Of the system some units always wait for a reboot.
-            report.unserved |= bool(target.head and target.unit) and not who.is_served(restart.looked_at(unit))
-        else:
-            change.ran.append(unit)
-            restart.restart(unit)
-            prove(report, target, unit)
-
-
-def restart_all(report: Report, change: Change, targets: Sequence[Target], changed: set[str]) -> None:
+def restart_all(report: Report, change: Change, targets: Sequence[Target]) -> None:
     """Of a service, its unit; of the system, every unit with libcrypto that is no target and has no file of its own."""
     own = {target.unit for target in targets} | {f"{name}.service" for name in switched_on()}
     for target in targets:
-        if not isinstance(target, Service):
-            others = {unit: found for unit, found in restart.by_unit().items() if unit not in own}
-            restart_for(report, change, target, others, now=False)
-        elif target.is_template:
+        if target.unit.endswith("@.service"):
             report.say(target, "a template: instances that start from now on have it")
+        elif target.unit:
+            restart_one(report, change, target, target.unit, restart.looked_at(target.unit))
         else:
-            units = {target.unit: [] if target.head else restart.looked_at(target.unit)}
-            restart_for(report, change, target, units, now=target.name in changed)
-            others_do = target.known.get("ConsistsOf", "") if target.head else ""
-            is_up = others_do and restart.state(target.unit).get("ActiveState") == "active"
-            if is_up and not restart.uses_libcrypto(restart.looked_at(target.unit)):
-                report.say(target, f"other units do its work: name these instead: {others_do}")
+            for unit, processes in restart.by_unit().items():
+                if unit not in own:
+                    restart_one(report, change, target, unit, processes)
 
 
 # ---- on, off, confirm ----
@@ -181,8 +172,6 @@ def switch(report: Report, request: Request) -> None:
     plans = [(target, target.on(request) if is_on else target.off()) for target in targets]
     change = Change([file for _, files in plans for file in files], targets)
     if request.dry_run:
-        if os.geteuid() == 0:
-            changes.make(change.files, rehearse=True)
         report.answer["difference"] = difference = changes.difference(change.files)
         for line in difference.splitlines():
             report.line(line)
@@ -198,7 +187,7 @@ def switch(report: Report, request: Request) -> None:
             for target in targets:
                 say_what_is(report, target, target.name in changed)
             if restarts:
-                restart_all(report, change, targets, changed)
+                restart_all(report, change, targets)
     finally:
         if not trial.under_way():
             trial.finish()
@@ -254,7 +243,6 @@ def notes_of(target: Target) -> Iterator[str]:
             yield f"the installed profile, or these lines, have changed: `{again}` mends that"
     except Failure as error:
         yield str(error)
-    yield from target.left
 
 
 def status(report: Report, request: Request) -> None:

@@ -96,23 +96,16 @@ def parse(words: list[str]) -> Request:
     request = parser.parse_intermixed_args(words)
     request.verb, *names = request.words or ["status"]
     request.services, request.settings = list(dict.fromkeys(map(service, names))), request.settings or []
-    scopes, changes = request.system + request.all + bool(names), request.verb in ("on", "off")
-    for wrong, said in (
-        (
-            request.verb not in ("on", "off", "status", "confirm"),
-            f"'{request.verb}' is none of on, off, status, confirm",
-        ),
-        (request.verb == "confirm" and scopes, "confirm takes no service: one trial at a time is under way"),
-        (changes and (scopes != 1 or (request.all and request.verb == "on")), "name --system, or services"),
-        (
-            request.verb != "on" and (request.profile or request.settings or request.trial),
-            "--profile, --set and --try are options of on only",
-        ),
-        (
-            not changes and (request.restart or request.dry_run),
-            "--restart and --dry-run are options of on and off only",
-        ),
-    ):
-        if wrong:
-            parser.error(said)
+    scopes, changes = request.system or request.all or bool(names), request.verb in ("on", "off")
+    only_on = request.profile or request.settings or request.trial
+    if request.verb not in ("on", "off", "status", "confirm"):
+        parser.error(f"'{request.verb}' is none of on, off, status, confirm")
+    if request.verb == "confirm" and scopes:
+        parser.error("confirm takes no service: one trial at a time is under way")
+    if changes and (not scopes or (request.all and request.verb == "on")):
+        parser.error("name --system, or services")
+    if only_on and request.verb != "on":
+        parser.error("--profile, --set and --try are options of on only")
+    if (request.restart or request.dry_run) and not changes:
+        parser.error("--restart and --dry-run are options of on and off only")
     return request

@@ -93,7 +93,7 @@ def remove_empty(folders: Sequence[str]) -> None:
             os.rmdir(folder)
 
 
-def make(files: Sequence[File], rehearse: bool = False) -> None:
+def make(files: Sequence[File]) -> None:
     """In their order. The names change only when everything is on the disk, so a full one changes nothing. A Failure
     that is not an Unchanged leaves some as they were, and some as they were to be."""
     with contextlib.ExitStack() as stack:
@@ -110,9 +110,8 @@ def make(files: Sequence[File], rehearse: bool = False) -> None:
         for file, place in zip(files, places):
             with explained(file.path):
                 steps.append((file, place, _prepare(file, place, stack)))
-        for file, place, name in () if rehearse else steps:
+        for file, place, name in steps:
             with explained(file.path, Failure):
-                place.rename(name) if name else place.discard(place.name)
-                place.sync()
+                place.put(name)
         gone = {os.path.dirname(file.path) for file in files if file.after is None}
         folders += sorted(folder for folder in gone if OURS.fullmatch(folder))

@@ -5,20 +5,12 @@ from __future__ import annotations
 
 import functools
 import os
-import re
-import stat
-from collections.abc import Iterator
-from pathlib import Path
 
-from .. import systemd
 from ..conf.meaning import lost, understand
 from ..conf.probe import Probe, default_file
 from ..conf.probe import probe as ask
 from ..terminal import Unchanged, complain, warn
 from .arguments import PROFILES
-
-# In what `ldconfig -p` says.
-LIBCRYPTO = re.compile(r"^\s*libcrypto\.so\.[34] .* => (/\S+)$", re.M)
 
 probe = functools.cache(ask)
 
@@ -27,28 +19,6 @@ probe = functools.cache(ask)
 def conf_path() -> str:
     """The one that libcrypto was built to read. Debian's openssl looks behind a link."""
     return os.path.realpath(default_file())
-
-
-def warn_of_closed_files(path: str, module: str, profile: str) -> None:
-    """OpenSSL passes over a file that it may not read, and says nothing; drng-enable is root, and may read it."""
-    served = "get OpenSSL's own generator" if profile == "permissive" else "get no random numbers"
-    for file, who in ((path, "get OpenSSL's own generator, and no error"), (module, served)):
-        real = Path(os.path.realpath(file))
-        for part in filter(Path.exists, (*reversed(real.parents), real)):
-            mode = part.stat().st_mode
-            if not mode & (stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH):
-                warn(f"not every user may read {part}: programs of those who may not {who}; chmod o+rX opens it")
-                break
-
-
-def without_module(found: Probe) -> Iterator[str]:
-    """Each libcrypto of the machine's, as of another architecture, that finds no drng.so. One that a program brings
-    with it finds ours, since the profiles name the module by its path."""
-    ours = os.path.realpath(Path(found.module).parent.parent)
-    for path in dict.fromkeys(LIBCRYPTO.findall(systemd.run("ldconfig", "-p").stdout)):
-        folder = os.path.realpath(os.path.dirname(path))
-        if folder != ours and not os.path.exists(f"{folder}/ossl-modules/drng.so"):
-            yield f"{path} finds no drng.so: there is none in {folder}/ossl-modules"
 
 
 def why_not(found: Probe) -> str:

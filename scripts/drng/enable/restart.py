@@ -18,7 +18,7 @@ RESTARTING = 300
 
 LINES = 8  # of the journal
 
-PROPERTIES = "ActiveState,SubState,Type,Result,InvocationID,NRestarts,ExecMainStatus,RefuseManualStop,"
+PROPERTIES = "ActiveState,SubState,Type,Result,InvocationID,NRestarts,ExecMainStatus,RefuseManualStop,ConsistsOf,"
 PROPERTIES += "ActiveEnterTimestampMonotonic"
 
 
@@ -34,10 +34,11 @@ def started(known: dict[str, str]) -> float:
 def why_left(unit: str, known: dict[str, str]) -> str:
     """Why it is not restarted; empty where it is."""
     active = known.get("ActiveState", "")
-    if active == "inactive" or active == "failed":
+    if active in ("inactive", "failed"):
         return f"{'has failed' if active == 'failed' else 'not running'}: its next start has the change"
     if known.get("Type") == "oneshot":
-        return "runs once: its next run has the change"
+        others = known.get("ConsistsOf")
+        return f"other units do its work: name these: {others}" if others else "runs once: its next run has the change"
     if known.get("RefuseManualStop") == "yes" or systemd.waits_for_reboot(unit):
         return "not restarted: needs a reboot"
     return "" if active in ("active", "reloading") else f"{active}: not restarted: do that when it is up"

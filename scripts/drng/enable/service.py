@@ -8,17 +8,12 @@ read what is root's; a credential of the same text is then the check that the fi
 
 from __future__ import annotations
 
-import contextlib
-import fnmatch
 import glob
 import os
-import re
-from collections.abc import Sequence
 
-from .. import CONF_DIR, aside, systemd
+from .. import CONF_DIR, systemd
 from ..conf.probe import Probe
-from ..paths import OthersError, as_user, names_in, read_once
-from ..terminal import Failure, Unchanged
+from ..terminal import Unchanged
 from . import texts
 from .arguments import PROFILES, Request
 from .changes import File, read
@@ -31,47 +26,12 @@ UNITS, RUN = "/etc/systemd/system", "/run/systemd/system"
 # In one folder of /run and /etc, the last name wins, and the same name in /etc would hide that in /run.
 DROP_IN, TRIED = "drng.conf", "drngz-trial.conf"
 VARIABLE, CREDENTIAL = "OPENSSL_CONF", "drng.cnf"
-PROPERTIES = (
-    "Id,LoadState,ActiveState,Type,User,DynamicUser,RootDirectory,RootImage,TemporaryFileSystem,ConsistsOf,Environment,"
-    "EnvironmentFiles,UnsetEnvironment"
-)
-
-
-def _matching(pattern: str) -> list[str]:
-    """The files for which an EnvironmentFile= stands. No folder that others can change is looked into."""
-    found = [""]
-    for part in pattern.strip("/").split("/"):
-        if re.search(r"[*?[]", part):
-            found = [f"{path}/{name}" for path in found for name in fnmatch.filter(names_in(path or "/"), part)]
-        else:
-            found = [f"{path}/{part}" for path in found]
-    return found
-
-
-def environment_files(patterns: Sequence[str]) -> tuple[str, list[str]]:
-    """Which of the files sets a variable of OpenSSL's, and which; and those of which that is not known. What others can
-    change is not opened."""
-    unknown: list[str] = []
-    for pattern in patterns:
-        try:
-            for path in _matching(pattern):
-                with contextlib.suppress(FileNotFoundError):
-                    if found := re.search(rb"^[ \t]*(?:export[ \t]+)?(OPENSSL_\w+)=", read_once(path), re.M):
-                        return f"{path} sets {found[1].decode('ascii')}", unknown
-        except OthersError as error:
-            command = as_user(error.owner, "grep", "-rs", "OPENSSL_", error.path) if error.owner else error.command
-            unknown.append(f"{error.said}; if it sets {VARIABLE}, that value wins; type: {command}")
-        except (Failure, OSError) as error:
-            unknown.append(f"{pattern} cannot be read; if it sets {VARIABLE}, that value wins: {error}")
-    return "", unknown
+PROPERTIES = "Id,LoadState,User,DynamicUser,RootDirectory,RootImage,TemporaryFileSystem,Environment,UnsetEnvironment"
 
 
 def show(unit: str) -> dict[str, str]:
-    """By systemd's own word; of a name that comes more than once, a line each."""
-    known: dict[str, str] = {}
-    for key, value in systemd.properties(systemd.systemctl("show", f"--property={PROPERTIES}", "--", unit)):
-        known[key] = f"{known[key]}\n{value}" if key in known else value
-    return known
+    """By systemd's own word."""
+    return dict(systemd.properties(systemd.systemctl("show", f"--property={PROPERTIES}", "--", unit)))
 
 
 class Service(Target):
@@ -176,14 +136,7 @@ class Service(Target):
                 return f"{self.unit} sets {word} already: remove that line first {look}"
         if VARIABLE in systemd.words(known.get("UnsetEnvironment", "")):
             return f"{self.unit} takes {VARIABLE} away, by UnsetEnvironment {look}"
-        files = [each.rpartition(" (ignore_errors=")[0] for each in known.get("EnvironmentFiles", "").splitlines()]
-        # A folder on the way may be a file system that never answers.
-        try:
-            sets, unknown = aside.once(lambda: environment_files(files), aside.SECONDS) if files else ("", [])
-        except Failure as error:
-            sets, unknown = "", [f"{' '.join(files)} cannot be read; if it sets {VARIABLE}, that value wins: {error}"]
-        self.notes += [note for note in unknown if note not in self.notes]
-        return f"{sets}, and {self.unit} reads it: remove that line first" if sets else ""
+        return ""
 
     def why_not_in_effect(self) -> str:
         known = show(self.asked) if self.known else {}

@@ -13,11 +13,11 @@ import re
 from .. import CONF_DIR
 from ..conf.meaning import named_sections
 from ..conf.probe import Probe
-from ..terminal import Unchanged, UsageError, warn
+from ..terminal import Unchanged, UsageError
 from . import texts
 from .arguments import PROFILES, Request
 from .changes import File, read
-from .check import conf_path, probe, without_module
+from .check import conf_path, probe
 from .target import TRIAL, Target
 from .texts import Head, decode, encode
 
@@ -63,9 +63,9 @@ class System(Target):
         elif there and self.theirs[self.conf] is not None:
             words = ["on --system --profile", there.profile, *(f"--set {k}={v}" for k, v in there.settings)]
             gone = f"drng has gone from {self.path} since it was switched on"
-            self.left.append(f"{gone}: `drng-enable {' '.join(words)}` brings it back")
+            self.notes.append(f"{gone}: `drng-enable {' '.join(words)}` brings it back")
         if self.tried and there is None:
-            self.left.append("a restart has ended the trial: `drng-enable off --system` takes away what is left of it")
+            self.notes.append("a restart has ended the trial: `drng-enable off --system` takes away what is left of it")
         self.tried = self.head is not None and self.tried
 
     def base(self) -> Probe:
@@ -107,8 +107,6 @@ class System(Target):
         after = probe(encode(self._whole(self._text(head))), self.conf)
         if self.path == PATH and named_sections(after).random != PROFILES[head.profile].section:
             raise Unchanged(f"{PATH} would not do, since another file of {FOLDER}, or {self.conf}, overrules it")
-        for said in () if head.profile == "permissive" else without_module(after):
-            warn(f"{said}, so its programs get no random numbers: take --profile permissive, or one service at a time")
         return after
 
     def files(self, head: Head, *, trial: bool) -> list[File]:

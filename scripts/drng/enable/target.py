@@ -12,9 +12,10 @@ from ..terminal import Unchanged, UsageError, warn
 from . import texts
 from .arguments import PROFILES, Request
 from .changes import File
-from .check import require, warn_of_closed_files, why_not
+from .check import require, why_not
 from .texts import Head
 
+OPENSSL_3_5 = 0x30500000
 TRIAL = "/run/drng"  # for files of a trial, which go with the machine's next start
 
 
@@ -40,8 +41,7 @@ class Target:
     trials: tuple[str, ...] = ()  # those of them that a confirmed trial does without
 
     def __init__(self) -> None:
-        self.notes: list[str] = []
-        self.left: list[str] = []  # what status says beside them
+        self.notes: list[str] = []  # what is said beside it
 
     # ---- Which a system and a service have each in its own way ----
 
@@ -55,6 +55,7 @@ class Target:
 
     def off(self) -> list[File]:
         texts.require_ours(self.ours)
+        self.notes.clear()
         self.head, self.tried = None, False
         return [File(path, data, None) for path, data in self.ours.items()]
 
@@ -82,6 +83,7 @@ class Target:
 
     def on(self, request: Request) -> list[File]:
         """The files, once they are checked. The profile is the one that is named, that is on, or strict."""
+        self.notes.clear()
         self.require(request)
         was = self.head or Head()
         profile = request.profile or (was.profile if was.profile in PROFILES else "strict")
@@ -96,11 +98,10 @@ class Target:
             )
         if named.random and self.head is None and not self.may_name_drng():
             warn(f"random = {named.random} of {base.path} has no effect while drng is on")
-        if PROFILES[profile].since_3_5 and not base.is_since(3, 5):
+        if PROFILES[profile].since_3_5 and base.number < OPENSSL_3_5:
             raise Unchanged(f"{profile} needs OpenSSL 3.5 or later; this is {base.version}")
         require(base, self.after(head), profile)
         files = self.files(head, trial=bool(request.trial))
-        warn_of_closed_files(self.path if self.path.endswith(".cnf") else base.path, base.module, profile)
         self.head = head
         return files
 

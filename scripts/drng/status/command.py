@@ -125,8 +125,7 @@ def show_processes(arguments: argparse.Namespace) -> int:
         if arguments.output is None:
             print(text, end="")
             return result
-        with files.place(arguments.output) as place:
-            place.write(text.encode(), 0o644)
+        files.write(arguments.output, text.encode())
         return result
     if arguments.all:
         groups = output.by_unit([process for process in processes if not process.problem])

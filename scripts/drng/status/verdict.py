@@ -65,6 +65,8 @@ IMPORTS = {
 }
 SCRIPT = "its start script or its program clears the environment: set OPENSSL_CONF there, or `drng-enable on --system`"
 
+OVERRULED = "remove that line from its EnvironmentFile=, or from its start script"
+
 # Has libcrypto linked into it as a rule, and asks openssl.cnf for a section of its own.
 NODE = "node"
 NODE_READS = "libcrypto is linked into it; Node.js reads what openssl_conf names with --openssl-shared-config only"
@@ -163,6 +165,9 @@ def _why_openssl(look: Look, setting: Setting | None, source: Source, started: f
         return "started-before", "", ""
     if dropped:
         return "no-variable", "", IMPORTS.get(known, SCRIPT)
+    if setting and variables.get("OPENSSL_CONF", setting.path) not in ("", setting.path) and not look.is_secure:
+        own_value = printable(variables["OPENSSL_CONF"])
+        return "no-variable", f"it has OPENSSL_CONF={own_value}, and not what its unit sets", OVERRULED
     if is_static and look.program_name == NODE:
         return "static-libcrypto", NODE_READS, "start it with --openssl-shared-config"
     if own and not source.module.startswith("/"):
