@@ -15,23 +15,16 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def _escaped(code: int) -> str:
-    # How Python keeps a byte of a file's name that is no UTF-8.
-    if 0xDC80 <= code <= 0xDCFF:
-        code -= 0xDC00
-    if code <= 0xFF:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
-
-
 def printable(text: str | bytes, longest: int = LONGEST) -> str:
     """
-    With an escape in place of all that is not printable ASCII, since it might be meant for the terminal, and of the
-    backslash, since it might be meant for a shell's echo.
+    Byte by byte, with an escape in place of all that is not printable ASCII, since it might be meant for the terminal,
+    and of the backslash, since it might be meant for a shell's echo.
     """
-    codes = text[: longest + 1] if isinstance(text, bytes) else map(ord, text[: longest + 1])
-    shown = "".join(chr(code) if 32 <= code < 127 and code != BACKSLASH else _escaped(code) for code in codes)
-    return shown if len(text) <= longest else shown[:longest] + "..."
+    # Python keeps a byte of a file's name that is no UTF-8 as half of a pair.
+    data = text if isinstance(text, bytes) else text.encode(errors="surrogateescape")
+    plain = {*range(32, 127)} - {BACKSLASH}
+    shown = "".join(chr(byte) if byte in plain else f"\\x{byte:02x}" for byte in data[: longest + 1])
+    return shown if len(data) <= longest else shown[:longest] + "..."
 
 
 def printable_all(value: Any) -> Any:

@@ -52,7 +52,7 @@ def test_it_finds_nothing_in_the_profiles(profile: str) -> None:
     result = drng_conf(CONF / f"{profile}.cnf")
     assert "drng       [drng_sect]" in result.stdout
     if profile == "drng-random-provider" and not has_random_provider():
-        assert (result.returncode, "needs OpenSSL 3.5 or later" in result.stderr) == (1, True)
+        assert (result.returncode, "unknown name in random section" in result.stderr) == (1, True)
     else:
         assert (result.returncode, result.stderr) == (0, "")
         assert "serves     CTR-DRBG of provider drng" in result.stdout
@@ -81,16 +81,16 @@ MISTAKES = [
     ("[drng_sect]\n", "[drng_sect]\nfalback = no\n", "did you mean fallback?"),
     ("\nproperties =", "\npropertes =", "did you mean properties?"),
     ("drng = drng_sect", "drng = drng_sec", "drng = drng_sec: there is no such section; did you mean drng_sect?"),
-    ("drng = drng_sect", "drgn = drng_sect", "there is no provider of this name; did you mean drng?"),
+    ("drng = drng_sect", "drgn = drng_sect", "drgn did not load: "),
     ("\nopenssl_conf =", "\nopenssl_con =", "did you mean openssl_conf?"),
-    ("\nopenssl_conf =", "\nelsewhere =", "drng = drng_sect: openssl_conf does not lead to this line"),
+    ("\nopenssl_conf =", "\nelsewhere =", "drng = drng_sect: no openssl_conf leads to this line"),
     ("\nrandom = drng_strict", "\nrandom = drng_strct", "random = drng_strct: there is no such section"),
     ("[openssl_init]", ".include /nowhere/x.cnf\n[openssl_init]", "names a file that cannot be read"),
     # What is loaded and does not serve.
     ("\nrandom = drng_strict", "", "name a section with `properties = provider=drng` as `random`"),
     ("[drng_sect]\nactivate = 1", "[drng_sect]\n", "`activate = 1`"),
     ("[default_sect]\nactivate = 1", "[default_sect]\n", "programs have no ciphers"),
-    ("seed = DRNG-SEED", "seed = DRNG-SEDD", "drng has no seed source of this name; did you mean DRNG-SEED?"),
+    ("seed = DRNG-SEED", "seed = DRNG-SEDD", "did you mean DRNG-SEED?"),
 ]
 
 
@@ -107,15 +107,6 @@ def test_what_other_programs_ask_for_is_not_refused(tmp_path: Path) -> None:
         path.write_text(given)
         result = drng_conf(path)
         assert (result.returncode, result.stderr) == (0, "")
-
-
-@pytest.mark.parametrize(("key", "value"), [("fallback", "no"), ("source", "rdseed")])
-def test_a_value_that_names_a_section_is_hidden_by_openssl(tmp_path: Path, key: str, value: str) -> None:
-    path = changed(tmp_path, "[drng_sect]\n", f"[drng_sect]\n{key} = {value}\n")
-    assert drng_conf(path).returncode == 0
-    path.write_text(f"{path.read_text()}[{value}]\nx = y\n")
-    result = drng_conf(path)
-    assert (result.returncode, f"takes this for the section [{value}]" in result.stderr) == (1, True)
 
 
 def test_an_abbreviated_key_is_no_mistake(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from ..paths import read_once
 from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain, open_standard_files
 from ..text import visible
 from .meaning import (
+    INIT_KEYS,
+    RANDOM_KEYS,
     SEED_SOURCES,
     Meaning,
     generators_of,
@@ -37,6 +39,8 @@ NO_CIPHERS = (
     "write `activate = 1` in the default provider's section, too",
     "the FIPS provider did not load: look for fips.so, and for what `openssl fipsinstall` writes",
 )
+
+TAKEN_BACK = re.compile(r"-\s*fips|fips\s*=\s*no")
 
 
 def replaced(found: Probe) -> Iterator[str]:
@@ -68,8 +72,7 @@ def lost_by_fips(found: Probe, meaning: Meaning) -> Iterator[str]:
     random = generators_of(found, meaning.init)
     for key, generator in (("properties", found.public), ("seed_properties", found.seed)):
         query = random.get(key, "")
-        taken_back = re.search(r"-\s*fips|fips\s*=\s*no", query)
-        if found.fips and found.drng and generator is None and "provider=drng" in query and not taken_back:
+        if found.fips and not generator and "provider=drng" in query and not TAKEN_BACK.search(query):
             why = "OpenSSL adds fips=yes, and nothing matches both; write provider=drng,-fips"
             yield f"[{meaning.random}] {key} = {query}: {why}"
 
@@ -97,18 +100,20 @@ def not_served(found: Probe, meaning: Meaning) -> Iterator[str]:
         yield f"programs have no ciphers: {NO_CIPHERS[bool(found.fips and meaning.fips)]}"
 
 
+def spelling(error: str) -> str:
+    """Of a key that libcrypto does not know."""
+    unknown = re.search(r"(?:module|name)=(\w+)", error)
+    return hint(unknown[1], (*INIT_KEYS, *RANDOM_KEYS)) if unknown else ""
+
+
 def mistakes(found: Probe, meaning: Meaning) -> list[str]:
     """What libcrypto says of the file, and what it does not do although the file asks for it."""
-    said = [f"OpenSSL reads the file no further: {each}" for each in found.stopped]
+    said = [f"OpenSSL reads the file no further: {each}{spelling(each)}" for each in found.stopped]
     said += [*not_loaded(found, meaning), *found.errors, *lost_by_fips(found, meaning)]
     said += [] if said else not_served(found, meaning)
     said += replaced(found)
-    missing = (why.rpartition(": ")[0] for why in found.passed_over)
-    said += [
-        f"{path} is made by: openssl fipsinstall -module {found.modules}/fips.so -out {path}"
-        for path in missing
-        if "fipsmodule" in path
-    ]
+    for path in (why.rpartition(": ")[0] for why in found.passed_over if "fipsmodule" in why):
+        said.append(f"{path} is made by: openssl fipsinstall -module {found.modules}/fips.so -out {path}")
     return [*(each for each in meaning.warnings if not any(each in line for line in said)), *said]
 
 
@@ -147,17 +152,14 @@ def check(words: list[str]) -> int:
 
 def run() -> NoReturn:
     Output.program = "drng-conf"
+    open_standard_files()
     try:
-        open_standard_files()
         status = check(sys.argv[1:])
-    except UsageError as error:
+    except Failure as error:
         complain(str(error))
-        status = USAGE
-    except (Failure, MemoryError) as error:
-        complain(str(error) or "not read: a limit on memory (ulimit -v) is too low")
-        status = UNREAD
+        status = USAGE if isinstance(error, UsageError) else UNREAD
     except OSError as error:
-        complain(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))
+        complain(str(error.strerror))
         # Python would try to write the rest once more.
         os._exit(IO_ERROR)
     sys.exit(status)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import itertools
 import os
 import re
 import resource
@@ -84,6 +85,10 @@ class Libcrypto:
             lines.append(f"{words}: {said}" if said else words)
         return list(dict.fromkeys(lines))
 
+    def why(self) -> list[str]:
+        """Of what has failed."""
+        return self.errors() or ["libcrypto does not say why"]
+
     def default_file(self) -> str:
         """What OPENSSL_CONF names, or the file that this libcrypto was built to read."""
         return os.fsdecode(self.lib.CONF_get1_default_config_file() or b"")
@@ -104,8 +109,7 @@ class Libcrypto:
         resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
         loaded = self.lib.NCONF_load_bio(conf, memory, ctypes.byref(line)) > 0
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-        why = "; ".join(self.errors())
-        return (conf, 0, "") if loaded else (None, line.value, why or "libcrypto does not say why")
+        return (conf, 0, "") if loaded else (None, line.value, "; ".join(self.why()))
 
     def sections(self, conf: ctypes.c_void_p | None) -> dict[str, dict[str, str]]:
         def items(stack: Any, kind: Any) -> list[Any]:
@@ -122,8 +126,7 @@ class Libcrypto:
     def load(self, conf: ctypes.c_void_p) -> list[str]:
         """Why libcrypto, which keeps that to itself, goes on without the rest of it."""
         self.errors()
-        loaded = self.lib.CONF_modules_load(conf, None, ctypes.c_ulong(0)) > 0
-        return [] if loaded else self.errors() or ["libcrypto does not say why"]
+        return [] if self.lib.CONF_modules_load(conf, None, ctypes.c_ulong(0)) > 0 else self.why()
 
     def providers(self) -> list[str]:
         """Those that are active."""
@@ -149,7 +152,7 @@ class Libcrypto:
             self.lib.OSSL_PROVIDER_unload(provider)
             return ""
         # The data of a module that is not there begin with its name.
-        return re.sub(r"filename[(].*?[)]: ", "", (self.errors() or ["libcrypto does not say why"])[0])
+        return re.sub(r"filename[(].*?[)]: ", "", self.why()[0])
 
     def is_active(self, name: str) -> bool:
         return bool(self.lib.OSSL_PROVIDER_available(None, os.fsencode(name)) == 1)
@@ -204,16 +207,11 @@ class Libcrypto:
         if not self.is_active(name):
             return None
         provider = ctypes.c_void_p(self.lib.OSSL_PROVIDER_load(None, os.fsencode(name)))
-        known = self.lib.OSSL_PROVIDER_gettable_params(provider)
-        answer: dict[str, Any] = {}
-        index = 0
-        while known and known[index].key:
-            value = self._param(provider, known[index])
-            if value is not None:
-                answer[os.fsdecode(known[index].key)] = value
-            index += 1
+        table = self.lib.OSSL_PROVIDER_gettable_params(provider)
+        known = itertools.takewhile(lambda param: param.key, map(table.__getitem__, itertools.count() if table else ()))
+        answer = {os.fsdecode(param.key): self._param(provider, param) for param in known}
         self.lib.OSSL_PROVIDER_unload(provider)
-        return answer
+        return {key: value for key, value in answer.items() if value is not None}
 
     def _param(self, provider: ctypes.c_void_p, known: Param) -> str | int | None:
         is_text = known.data_type == UTF8_PTR

@@ -25,10 +25,9 @@ DRNG_KEYS = {
 OPENSSL_KEYS = ("identity", "module", "activate", "soft_load")
 
 # What OpenSSL knows in the section that openssl_conf names, in the order in which it looks for them, and in the one for
-# the generators.
+# the generators. It says itself which key it does not know: these are for the likely spelling.
 INIT_KEYS = ("oid_section", "stbl_section", "engines", "alg_section", "ssl_conf", "providers", "random")
-RANDOM_KEYS = dict.fromkeys(("cipher", "digest", "properties", "random", "seed", "seed_properties"), (3, 0))
-RANDOM_KEYS |= {"random_provider": (3, 5), "seed_strict": (4, 1)}  # by the version that knows them first
+RANDOM_KEYS = ("cipher", "digest", "properties", "random", "seed", "seed_properties", "random_provider", "seed_strict")
 # What drng has for `seed`, in any case of letters.
 SEED_SOURCES = ("DRNG-SEED", "SEED-SRC", *filter(None, [WORDS]))
 
@@ -36,7 +35,6 @@ SEED_SOURCES = ("DRNG-SEED", "SEED-SRC", *filter(None, [WORDS]))
 OTHERS = ("nodejs_conf",)
 
 YES = ("1", "yes", "true", "on")
-ACTIVATE = {word: True for yes in YES for word in (yes, yes.upper())}
 
 
 def allows(key: str, value: str) -> bool:
@@ -102,12 +100,8 @@ def named_sections(conf: Read) -> Meaning:
 
 
 def is_active(conf: Read, name: str) -> bool:
-    """Whether the OpenSSL that is installed here activates the provider that has this section: before 3.3 it did for
-    any value."""
-    section = undotted(conf.section(name))
-    if not conf.is_since(3, 3):
-        return "activate" in section
-    return ACTIVATE.get(section.get("activate", "0"), False)
+    """Whether OpenSSL is to activate the provider that has this section."""
+    return undotted(conf.section(name)).get("activate", "0").lower() in YES
 
 
 # As many lines as an openssl.cnf has that somebody has written; and init, providers, a provider.
@@ -145,12 +139,12 @@ def hint(key: str, known: Sequence[str]) -> str:
     """In any case of letters."""
     names = {name.lower(): name for name in known}
     near = difflib.get_close_matches(key.lower(), names, n=1)
-    return f"; did you mean {names[near[0]]}?" if near else ""
+    return f"; did you mean {names[near[0]]}?" if near and names[near[0]] != key else ""
 
 
 def never_asked(conf: Read, meaning: Meaning) -> Iterator[str]:
-    """Of the lines to which openssl_conf leads: keys that neither OpenSSL nor drng knows, and sections that are not
-    there."""
+    """Of the lines to which openssl_conf leads: keys of drng's section that nobody knows, and sections that are not
+    there. OpenSSL says itself which other keys it does not know."""
     known = [*DRNG_KEYS, *OPENSSL_KEYS]
     begin = [(("default",), ("default", "openssl_conf", meaning.init))] * bool(meaning.init)
     for way, (name, key, value) in [*begin, *in_effect(conf)]:
@@ -158,21 +152,9 @@ def never_asked(conf: Read, meaning: Meaning) -> Iterator[str]:
         if way[0] in ("default", *INIT_KEYS) and (depth == 1 or (depth == 2 and way[0] == "providers")):
             near = "" if conf.passed_over else hint(value, list(conf.sections))
             said = "" if value in conf.sections else f"there is no such section{near}"
-        # It may be a module of somebody's own, whose section says where it is.
-        elif depth == 1 and "path" not in (conf.section(value) or {}):
-            said = f"OpenSSL does not know this key{hint(key, INIT_KEYS)}"
-        elif depth == 2 and way[0] == "random":
-            since = RANDOM_KEYS.get(key.lower())
-            if since is None:
-                said = f"OpenSSL does not know this key{hint(key, list(RANDOM_KEYS))}"
-            elif not conf.is_since(*since):
-                said = f"this key needs OpenSSL {since[0]}.{since[1]} or later"
         elif way[:2] == ("providers", "drng") and depth == 3:
             if key not in known and key.split(".", 1)[-1] not in OPENSSL_KEYS:
                 said = f"neither OpenSSL nor drng knows this key, and it is ignored{hint(key, known)}"
-            elif key in DRNG_KEYS and value in conf.sections:
-                said = f"OpenSSL takes this for the section [{value}], and drng does not see it; "
-                said += "give that section another name"
             elif key in DRNG_KEYS and not allows(key, value):
                 said = f"write one of {', '.join(DRNG_KEYS[key])}"
         if said:
@@ -180,19 +162,15 @@ def never_asked(conf: Read, meaning: Meaning) -> Iterator[str]:
 
 
 def never_reached(conf: Read, meaning: Meaning) -> Iterator[str]:
-    """Lines that name drng, or are meant to, where nobody asks for them."""
+    """Lines that name drng where nobody asks for them."""
     default = conf.section("default") or {}
-    for key, value in default.items():
-        if not meaning.init and key not in OTHERS and (near := hint(key, ("openssl_conf",))):
-            yield f"[default] {key} = {value}: no program of OpenSSL's asks for this key{near}"
-    for key, value in undotted(conf.section(meaning.providers)).items():
-        if key != "drng" and (near := hint(key, ("drng",))):
-            yield f"[{meaning.providers}] {key} = {value}: there is no provider of this name{near}"
+    likely = [] if meaning.init else [hint(key, ("openssl_conf",)) for key in default if key not in OTHERS]
+    near = next(filter(None, likely), "")
     of_others = {each for key in OTHERS for each in (conf.section(default.get(key)) or {}).values()}
     for name in list(conf.sections):
         value = undotted(conf.section(name)).get("drng", "")
         if name not in of_others and value in conf.sections:
-            yield f"[{name}] drng = {value}: openssl_conf does not lead to this line, and OpenSSL never asks for it"
+            yield f"[{name}] drng = {value}: no openssl_conf leads to this line, and OpenSSL never asks for it{near}"
 
 
 def understand(conf: Read) -> Meaning:

@@ -97,10 +97,6 @@ class Read:
     sections: dict[str, Section] = field(default_factory=dict)
     passed_over: tuple[str, ...] = ()  # includes that libcrypto ignores
 
-    def is_since(self, major: int, minor: int) -> bool:
-        """Whether the OpenSSL that is installed here is that version, or a later one."""
-        return self.number >= major << 28 | minor << 20
-
     def section(self, name: str | None) -> Section | None:
         """Its keys in the order in which OpenSSL goes through them, or None where there is no such section."""
         return self.sections.get(name) if name else None

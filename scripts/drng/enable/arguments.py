@@ -102,7 +102,7 @@ def parse(words: list[str]) -> Request:
         parser.error(f"'{request.verb}' is none of on, off, status, confirm")
     if request.verb == "confirm" and scopes:
         parser.error("confirm takes no service: one trial at a time is under way")
-    if changes and (not scopes or (request.all and request.verb == "on")):
+    if changes and (not scopes or (request.all and (names or request.verb == "on"))):
         parser.error("name --system, or services")
     if only_on and request.verb != "on":
         parser.error("--profile, --set and --try are options of on only")
