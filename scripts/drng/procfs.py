@@ -79,41 +79,21 @@ class Stat(NamedTuple):
     ticks: int = 0  # since the machine's start, when it was started; 0: not known
 
 
-def stat_of(entry: int, name: str = "stat") -> Stat:
+def stat_of(entry: int) -> Stat:
     """What stands behind the name in parentheses, which may have parentheses itself."""
-    fields = read_entry(entry, name).rpartition(b")")[2].split()
+    fields = read_entry(entry, "stat").rpartition(b")")[2].split()
     try:
         return Stat(fields[0].decode("ascii", "replace"), *(int(fields[place]) for place in (1, 17, 19)))
     except (IndexError, ValueError):
         raise UnreadableError("its /proc/PID/stat cannot be understood") from None
 
 
-def status_of(entry: int, key: bytes) -> list[bytes]:
-    """The words of a line of /proc/PID/status."""
-    found = re.search(rb"^" + key + rb":\t(.*)$", read_entry(entry, "status"), re.MULTILINE)
-    if found is None:
-        raise UnreadableError("its /proc/PID/status cannot be understood")
-    return found[1].split()
-
-
 def users_of(entry: int) -> tuple[int, int]:
     """Who has started it, and whose rights it has."""
-    real, effective = status_of(entry, b"Uid")[:2]
-    return int(real), int(effective)
-
-
-def living_thread(entry: int) -> str:
-    """Where the memory is to be seen: a main thread that has ended before the others shows none. "" for nowhere."""
-    main = stat_of(entry)
-    if main.state not in "ZX":
-        return "."
-    for thread in os.listdir(f"/proc/self/fd/{entry}/task"):
-        with contextlib.suppress(OSError, UnreadableError):
-            if stat_of(entry, f"task/{thread}/stat").state not in "ZX":
-                return f"task/{thread}"
-    if stat_of(entry).threads > 1:
-        raise ProcessLookupError("its threads have ended, and others have begun")
-    return ""
+    found = re.search(rb"^Uid:\t(\d+)\t(\d+)\t", read_entry(entry, "status"), re.MULTILINE)
+    if found is None:
+        raise UnreadableError("its /proc/PID/status cannot be understood")
+    return int(found[1]), int(found[2])
 
 
 # ---- All of them ----

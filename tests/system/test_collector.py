@@ -249,7 +249,7 @@ def test_a_service_that_was_switched_on_and_not_restarted_is_named(anew: Machine
     assert "u.service" not in needing(anew)
     anew.run("drng-enable", "on", "u")
     assert "u.service" in needing(anew)
-    assert "started-before: use `systemctl restart u`" in anew.run("drng-status", "u").stdout
+    assert "it started before openssl.cnf named drng; use `systemctl restart u`" in anew.run("drng-status", "u").stdout
     # In its sandbox the collector reaches systemd and openssl.cnf, too.
     counted = collect(anew)
     assert (

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from scripts.drng import aside, procfs, systemd
-from scripts.drng.status import environment, look, metrics, output, services, stats, verdict
+from scripts.drng.status import look, metrics, output, services, stats, verdict
 from scripts.drng.status.sources import Source
 from tests.hostile.fake_proc import FakeProcess, module, module_maps, replaced_proc, write
 from tests.support.builds import BUILD, CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
@@ -136,9 +136,6 @@ def test_generators_with_the_seeds_of_others_are_not_called_hardware() -> None:
         counters, (result, _) = process.counters(), check(process.pid)
     assert (counters["requests"] > 0, counters["seeds-rdseed"] + counters["seeds-rdrand"]) == (True, 0)
     assert (counters["served-by"], result) == ("fallback", 1)
-    found = as_json()
-    found["drng"] |= {"requests": 1, "seeds-rdseed": 0, "seeds-rdrand": 0}
-    assert environment.check_environment(found)[0] == 1
 
 
 @x86_64
@@ -431,8 +428,8 @@ KNOWN = [
     ({"refused_calls": 3}, 1, "3 draws were refused"),
     ({"rdseed_last": 1, "rdseed_words": 8}, 0, "drng serves"),
     # Another instruction serves; a forked child has found it, and ended.
-    ({"reason": b"RDSEED: disabled after failed health tests", "source": 2}, 1, "RDSEED has failed its health tests"),
-    ({"family": (3, 2, 0, 0, 0, 0, 0, 0)}, 1, "RDSEED has failed its health tests in a process of this family"),
+    ({"rdseed_last": 4, "source": 2}, 1, "RDSEED has failed its health tests"),
+    ({"family": (3, 2, 0, 0, 0, 0, 0, 0)}, 1, "RDSEED has failed its health tests in this family"),
     ({"family": (3, 0, 1, 9, 0, 0, 0, 0)}, 0, "drng serves"),
 ]
 
@@ -528,7 +525,7 @@ def test_a_healthy_idle_server_is_green_and_says_so() -> None:
         result, said = check(process.pid)
         (unit,) = as_json("--pid", str(process.pid))["units"]
     assert (result, said.startswith(f"process {process.pid}: idle: no request yet")) == (0, True), said
-    assert unit["note"].split("; ")[0] == "idle: no request yet"
+    assert unit["note"].startswith("idle: no request yet")
 
 
 def test_drng_that_is_loaded_and_never_drawn_from_is_not_said_to_serve(tmp_path: Path) -> None:
@@ -644,18 +641,19 @@ def test_the_environment_as_it_is(hardware: str) -> None:
     for role in ("primary", "public", "private"):
         assert answer[role] == {"name": "CTR-DRBG", "provider": "drng"}
     assert (answer["override"], answer["random-provider"], answer["warnings"]) == (None, None, [])
-    here = {"in-cpu": True, "masked": False, "kernel": kernel_says(hardware), "drng": "may serve"}
-    assert answer["cpu"][hardware] == here
+    assert answer["cpu"][hardware] == {"in-cpu": True, "drng": "may serve"}
+    without = as_json(env=WITHOUT_DRNG)["cpu"]
+    assert without[hardware] == {"in-cpu": kernel_says(hardware), "drng": "not loaded"}
     assert answer["drng"]["requests"] > 0
     masked = as_json(env={**PINNED, "OPENSSL_ia32cap": MASKED})["cpu"]
     assert masked["mask"] == MASKED
-    assert masked[hardware] == {**here, "masked": True, "drng": "masked by OPENSSL_ia32cap"}
+    assert masked[hardware] == {"in-cpu": True, "drng": "masked by OPENSSL_ia32cap"}
 
 
 def test_what_is_wrong_with_the_file_is_warned_of(config: ConfigWriter, tmp_path: Path) -> None:
-    assert "did you mean fallback?" in status(env={"OPENSSL_CONF": str(config(fallbak="no"))}).stderr
+    assert "did you mean fallback?" in status(env={"OPENSSL_CONF": str(config(fallbak="no"))}).stdout
     result = status(env={"OPENSSL_CONF": str(tmp_path / "none.cnf")})
-    assert f"{tmp_path}/none.cnf: No such file" in result.stderr
+    assert f"{tmp_path}/none.cnf: No such file" in result.stdout
     assert re.search("^drng +not loaded$", result.stdout, flags=re.M)
 
 
@@ -694,7 +692,7 @@ def test_a_mask_that_is_advised_hides_what_it_names_and_nothing_else(names: str)
     answer = as_json(env={**PINNED, "OPENSSL_ia32cap": MASKS[names]})
     for name in ("rdseed", "rdrand"):
         is_named = names in (name.upper(), "both")
-        assert answer["cpu"][name]["masked"] == (is_named and answer["cpu"][name]["in-cpu"])
+        assert answer["cpu"][name]["drng"].startswith("masked") == (is_named and answer["cpu"][name]["in-cpu"])
     assert answer["rand-bytes"]
     if names == "RDRAND" and answer["cpu"]["rdseed"]["drng"] == "may serve":
         assert answer["drng"]["active-source"] == "rdseed"

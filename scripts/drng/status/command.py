@@ -49,17 +49,17 @@ def parse() -> argparse.Namespace:
 
 def look_for(arguments: argparse.Namespace) -> tuple[list[Group], list[str]]:
     """What was asked for, and why some of it cannot be shown. All processes are looked at together."""
-    targets: list[tuple[str, Callable[[], list[int]]]] = []
+    targets: list[tuple[str, Callable[[], list[int]]]] = [("all", procfs.numbers)] if arguments.all else []
     targets += [(service, partial(services.members_of, service)) for service in arguments.services]
     targets += [(f"process {pid}", partial(procfs.family, pid)) for pid in arguments.pid]
-    targets += [("all", lambda: [pid for pid in procfs.numbers() if pid != os.getpid()])] if arguments.all else []
     groups, missing, wanted = [], [], {}
     for label, members in targets:
         try:
             wanted[label] = members()
         except Failure as error:
             missing.append(printable(f"{label}: {error}"))
-    found = {process.pid: process for process in who.of_processes([pid for pids in wanted.values() for pid in pids])}
+    asked = [pid for pids in wanted.values() for pid in pids if pid != os.getpid()]
+    found = {process.pid: process for process in who.of_processes(asked)}
     for label, pids in wanted.items():
         those = [found[pid] for pid in pids if pid in found]
         if arguments.pid and pids[0] not in found:
@@ -86,8 +86,6 @@ def show_environment(arguments: argparse.Namespace) -> int:
         print(json.dumps(status))
     else:
         print_rows(environment.environment_rows(status, long=arguments.long))
-    for warning in status["warnings"]:
-        complain(warning)
     return 0
 
 
@@ -136,7 +134,7 @@ def show_processes(arguments: argparse.Namespace) -> int:
     elif arguments.long:
         output.print_processes(processes)
     elif groups:
-        output.print_groups(groups, reasons_too=not arguments.all)
+        output.print_groups(groups, all_said=not arguments.all)
     elif not missing:
         print("no process that could be looked at has libcrypto")
     return result

@@ -7,8 +7,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..conf import meaning
-from ..conf.command import not_loaded
+from ..conf.command import mistakes
+from ..conf.meaning import generators_of, understand
 from ..conf.probe import Probe, default_file, probe
 from ..instructions import INSTRUCTIONS, MASK, WORDS
 from ..paths import read_once
@@ -16,10 +16,10 @@ from ..procfs import PROC
 from ..terminal import Row
 from ..text import printable_all
 from . import states, stats, verdict
-from .output import fact_rows, yes
+from .output import fact_rows
 from .states import CRITICAL, GOOD, SERVERS, WARNING
 
-ROLES = ("primary", "public", "private")
+ROLES = ("seed", "primary", "public", "private")
 
 # The provider's words, in "disabled-reason".
 ABSENT = "not in this CPU"
@@ -36,19 +36,18 @@ def cpuinfo() -> dict[str, str]:
 
 
 def _cpu(info: dict[str, str], drng: dict[str, Any] | None) -> dict[str, Any]:
+    """Of each instruction drng's own words, which know its list of broken parts; without drng, what the kernel says."""
     flags = info.get("flags", "").split()
+    parts = str((drng or {}).get("disabled-reason", "")).split("; ")
+    denied = {name.lower(): why for name, _, why in (part.partition(": ") for part in parts)}
     answer: dict[str, Any] = {
         "model": info.get("model name") or info.get("cpu") or "unknown",
         "mask": os.environ.get(MASK) if MASK else None,
     }
     for name, place in INSTRUCTIONS.items():
-        said = states.verdict_on(name, drng) if drng is not None else "not loaded, so its verdict is not known"
-        answer[name] = {
-            "in-cpu": None if drng is None else said != ABSENT,
-            "masked": said.startswith("masked by"),
-            "kernel": name in flags if flags and place else None,
-            "drng": said,
-        }
+        said = "not loaded" if drng is None else denied.get(name, "may serve")
+        listed = name in flags if flags and place else None
+        answer[name] = {"in-cpu": listed if drng is None else said != ABSENT, "drng": said}
     return answer
 
 
@@ -59,7 +58,9 @@ def _served_by(found: Probe, drng: dict[str, Any] | None) -> str:
         return verdict.NOBODY
     if found.override or not found.served_by_drng or drng is None:
         return found.override or verdict.OPENSSL
-    return {"fallback": verdict.FALLBACK, "none": verdict.NOBODY}.get(drng["active-source"], verdict.DRNG)
+    active = drng["active-source"]
+    others = verdict.is_seeded_by_others(drng) and active != (WORDS or "").lower()
+    return verdict.FALLBACK if active == "fallback" or others else verdict.NOBODY if active == "none" else verdict.DRNG
 
 
 def collect() -> dict[str, Any]:
@@ -72,7 +73,7 @@ def collect() -> dict[str, Any]:
     found = probe(text, path)
     if found.problem:
         problem, found = found.problem, probe(b"", path)
-    read, info, drng = meaning.understand(found), cpuinfo(), found.drng
+    read, info, drng = understand(found), cpuinfo(), found.drng
     if drng is not None:
         flags = info.get("flags", "").split()
         drng = {**drng, "status": stats.STATUS[drng["status"] != 0]}
@@ -80,21 +81,17 @@ def collect() -> dict[str, Any]:
         if WORDS and found.public and found.public.name == WORDS:
             drng["active-source"] = WORDS.lower()
     answer: dict[str, Any] = {
+        "served-by": _served_by(found, drng),
         "openssl": found.version,
         "library": found.library,
         "config": path,
         "config-problem": problem or found.refused,
-        "config-errors": found.stopped,
-        "errors": [*not_loaded(found, read), *found.errors],
-        "warnings": [*filter(None, [problem]), *read.warnings, *states.warnings(drng or {})],
-        "rand-bytes": found.rand_bytes,
-        "again": found.again,
-        "ciphers": found.ciphers,
-        "fips": found.fips,
+        "errors": [] if found.refused else mistakes(found, read),
+        "warnings": states.warnings(drng or {}),
+        **{role: vars(each) if (each := getattr(found, role)) else None for role in ROLES},
+        "random-provider": generators_of(found, read.init).get("random_provider"),
         "override": found.override or None,
-        "random-provider": meaning.generators_of(found, read.init).get("random_provider"),
-        **{role: vars(each) if (each := getattr(found, role)) else None for role in ("seed", *ROLES)},
-        "served-by": _served_by(found, drng),
+        "rand-bytes": found.rand_bytes,
         "cpu": _cpu(info, drng),
         "drng": drng,
     }
@@ -109,33 +106,20 @@ NOT_LONG = ("version", "active-source", "disabled-reason", "aes-implementation",
 
 def environment_rows(status: dict[str, Any], *, long: bool = False) -> list[Row]:
     """By the keys that JSON has."""
-    shown = {key: status[key] for key in ("served-by", "openssl", "config", "config-problem", "config-errors")}
-    for role in ("seed", *ROLES):
-        shown[role] = "{name} of provider {provider}".format(**status[role]) if status[role] else "none"
-    shown |= {key: status[key] or "" for key in ("random-provider", "override")}
-    shown |= {key: status[key] for key in ("rand-bytes", "errors")}
-    shown |= {key: status["cpu"][key] or "none" for key in ("model", "mask")}
-    for name in INSTRUCTIONS:
-        known = {key: yes(value) if key != "drng" else value for key, value in status["cpu"][name].items()}
-        shown[name] = ", ".join(f"{key}: {value}" for key, value in known.items())
     drng = {key: value for key, value in (status["drng"] or {}).items() if long or key in NOT_LONG}
-    wrong = status["config-problem"] or status["errors"] or status["config-errors"]
+    wrong = status["config-problem"] or status["errors"]
     switch = "" if wrong else "; drng-enable(8) switches it on"
-    return fact_rows({**shown, **({"drng": f"not loaded{switch}"} if status["drng"] is None else drng)}, "name")
+    shown = {**status, **status["cpu"], **({"drng": f"not loaded{switch}"} if status["drng"] is None else drng)}
+    return fact_rows(shown, "name", "library", "cpu", *([] if status["drng"] is None else ["drng"]))
 
 
 def check_environment(status: dict[str, Any]) -> tuple[int, str]:
     by, drng = status["served-by"], status["drng"] or {}
     result, said, _ = SERVERS.get(by, (CRITICAL, f"{by} outranks every provider", ""))
-    more = [status["config-problem"], *status["errors"], *status["config-errors"]]
+    more = [status["config-problem"], *status["errors"]]
     if by in (verdict.DRNG, verdict.FALLBACK):
-        if status["public"]["name"] == WORDS:
-            said = f"{WORDS} serves, by configuration"
-        elif by == verdict.DRNG:
-            others = verdict.is_seeded_by_others(drng)
-            result = WARNING if others else result
-            said = verdict.OF_OTHERS if others else f"{said}, seeds from {drng['active-source']}"
-        warned = states.warnings(drng)
-        result = max(result, WARNING if warned else GOOD)
-        more = [*states.last_results(drng), drng["disabled-reason"], *warned]
-    return result, "; ".join(filter(None, [said, *more]))
+        said += f", seeds from {drng['active-source']}" if by == verdict.DRNG else ""
+        said = verdict.OF_OTHERS if by == verdict.FALLBACK and verdict.is_seeded_by_others(drng) else said
+        result = max(result, WARNING if status["warnings"] else GOOD)
+        more += states.facts_of(by, drng)
+    return result, "; ".join(dict.fromkeys(filter(None, [said, *more])))

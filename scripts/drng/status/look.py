@@ -22,14 +22,12 @@ from .libraries import Known, Library, libraries_of
 from .memory import Mapped, Memory, mapped_files
 from .stats import NotOpenError, read_counters
 
-# Of a process whose threads come and go, or that loads the module or another program meanwhile.
-TRIES = 20
+# Of a process that loads the module, or starts another program, meanwhile.
+TRIES = 3
 
 VARIABLES = ("OPENSSL_CONF", "OPENSSL_MODULES")
 # Bytes: the kernel's limit for a program's start; and what is longer is no path any more.
 MOST_ENVIRONMENT, MOST_PATH = 6 << 20, 4097
-
-MOST_MODULES = 32  # more copies of the module than anybody has
 
 OTHER_NUMBERS = (
     f"its memory cannot be read from here: {procfs.PROC} shows the processes of another PID namespace; run drng-status "
@@ -71,7 +69,7 @@ class Look:
 def _module(memory: Memory, files: Sequence[Mapped]) -> dict[str, Any]:
     """Of the first copy of drng whose counters can be read. A module is drng.so, or what an openssl.cnf names by
     "module =": drng-1.0.so, drng.so.1."""
-    modules = [each for each in files if each.name.startswith(b"drng") and b".so" in each.name][:MOST_MODULES]
+    modules = [each for each in files if each.name.startswith(b"drng") and b".so" in each.name]
     known: dict[str, Any] = {"is_replaced": any(each.path.endswith(b" (deleted)") for each in modules)}
     for mapped in modules:
         try:
@@ -108,11 +106,11 @@ def _environment(entry: int) -> dict[str, Any]:
     return known
 
 
-def _program(entry: int, where: str) -> dict[str, str]:
+def _program(entry: int) -> dict[str, str]:
     """Nothing where there is none to be seen."""
     with contextlib.suppress(PermissionError, FileNotFoundError):
-        file = os.stat(f"{where}/exe", dir_fd=entry)
-        name = Mapped(os.fsencode(os.readlink(f"{where}/exe", dir_fd=entry)), b"").name
+        file = os.stat("exe", dir_fd=entry)
+        name = Mapped(os.fsencode(os.readlink("exe", dir_fd=entry)), b"").name
         return {"program": f"{file.st_dev}:{file.st_ino}", "program_name": printable(name)}
     return {}
 
@@ -129,18 +127,18 @@ def identify(pid: int, entry: int) -> Look:
 
 def look_at(who: Look, entry: int, known: Known) -> Look:
     """What has ended, or begun another program, meanwhile is a ProcessLookupError."""
-    where = procfs.living_thread(entry)
-    if where == "":
+    stat = procfs.stat_of(entry)
+    if stat.state in "ZX" and stat.threads > 1:
+        raise UnreadableError("its main thread has ended, and with it the way to its memory")
+    if stat.state in "ZX":
         raise TargetError(
             f"process {who.pid} ({who.name}) has ended: it is a zombie, whose parent has not waited for it"
         )
     with contextlib.suppress(OSError):
         if re.search(rb"^NSpid:\t\d+\t", (procfs.PROC / "self" / "status").read_bytes(), re.MULTILINE):
             raise UnreadableError(OTHER_NUMBERS)
-    program = _program(entry, where)
-    # As long as it is there, its number is nobody else's; a thread has one of its own.
-    memory = Memory(who.pid if where == "." else int(where.rpartition("/")[2]), entry, where)
-    with os.fdopen(os.open(f"{where}/maps", procfs.O_READ, dir_fd=entry), "rb", buffering=1 << 16) as stream:
+    program, memory = _program(entry), Memory(who.pid, entry)
+    with os.fdopen(os.open("maps", procfs.O_READ, dir_fd=entry), "rb", buffering=1 << 16) as stream:
         files = mapped_files(stream)
         if stream.tell() == 0 and program:
             raise ProcessLookupError("it has ended, and has no memory any more")
@@ -148,7 +146,7 @@ def look_at(who: Look, entry: int, known: Known) -> Look:
     environment = _environment(entry)
     found = {**program, **environment, **_module(memory, files)}
     look = replace(who, libraries=libraries_of(memory, files, who.user, known), **found)
-    if procfs.living_thread(entry) != where or _program(entry, where) != program:
+    if _program(entry) != program:
         raise ProcessLookupError("it has ended, or has started another program")
     return look
 
@@ -165,20 +163,20 @@ def inspect(pid: int, known: Known | None = None) -> Look:
     known = {} if known is None else known
     try:
         with procfs.process(pid) as entry:
-            who = identify(pid, entry)
-            for tried in range(TRIES):
+            look = who = identify(pid, entry)
+            for _ in range(TRIES):
                 try:
                     look = look_at(who, entry, known)
-                    # It may be loading or unloading the module, or starting another program.
-                    if not look.uncounted or tried > 1:
-                        return look
+                    if not look.uncounted:
+                        break
                 except PermissionError:
                     return replace(who, problem=who_may_read(entry))
                 except (FileNotFoundError, ProcessLookupError):
-                    # If it is there still, the thread has ended by which it was looked at.
+                    # If it is there still, it has started another program.
                     procfs.stat_of(entry)
+                    look = replace(who, problem="it starts one program after another")
                 except (UnreadableError, OSError, ValueError) as error:
                     return replace(who, problem=printable(str(error)))
-            return replace(who, problem="its threads end while it is looked at")
+            return look
     except (FileNotFoundError, ProcessLookupError):
         raise TargetError(f"process {pid} has ended") from None

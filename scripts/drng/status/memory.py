@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memory of another process: its bytes, what is mapped there, and what a module may write of it.
 
-All of it is that process's to forge: every number is checked, and each step reads a bounded piece. No file is opened.
+All of it is that process's to forge: what is not there cannot be read, and a child that takes too much memory or time
+for it ends. No file is opened.
 """
 
 from __future__ import annotations
@@ -11,15 +12,10 @@ import errno
 import os
 import struct
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import BinaryIO
 
 from ..procfs import UnreadableError
-
-# A name is as long as somebody likes, since directories nest without end: a line keeps its head and its tail.
-LINE, HEAD, TAIL = 1 << 16, 256, 1024
-
-MOST_FILES, MOST_RANGES, MOST_SEGMENTS, MOST_SPAN = 2048, 64, 64, 1 << 32
 
 HEADER, SEGMENT = struct.Struct("=16sHHIQQQIHHH"), struct.Struct("=IIQQQQQQ")
 IDENTITY = b"\x7fELF" + bytes((2, 1 if sys.byteorder == "little" else 2))
@@ -45,9 +41,8 @@ class Memory:
     where no signal ends it, so that the environment, for which one does, is to be read before.
     """
 
-    pid: int  # of the process or of a thread of its
+    pid: int
     entry: int  # the descriptor of /proc/PID
-    where: str = "."  # whose number that is, in that folder
 
     def some(self, address: int, length: int) -> bytes:
         """One byte at least, or an OSError."""
@@ -58,7 +53,7 @@ class Memory:
         if done < 0:
             raise OSError(number := ctypes.get_errno(), os.strerror(number))
         # As long as it is there, its number is nobody else's.
-        os.stat(f"{self.where}/stat", dir_fd=self.entry)
+        os.stat("stat", dir_fd=self.entry)
         return buffer.raw[:done]
 
     def read(self, address: int, length: int) -> bytes:
@@ -101,27 +96,22 @@ class Mapped:
         return self.path.rpartition(b"/")[2].removesuffix(b" (deleted)")
 
 
-def mapped_files(stream: BinaryIO) -> list[Mapped]:
+def mapped_files(lines: Iterable[bytes]) -> list[Mapped]:
     """Those of which something is executable, in the order of addresses. A program that reads a file through a mapping
     has not loaded it."""
     found: dict[tuple[bytes, bytes], Mapped] = {}
-    while line := stream.readline(LINE):
-        while not line.endswith(b"\n") and (more := stream.readline(LINE)):
-            line = line[:HEAD] + (line[HEAD:] + more)[-TAIL:]
+    for line in lines:
         addresses, rights, offset, device, inode, *path = line.rstrip(b"\n").split(None, 5)
         if not path or not path[0].startswith(b"/"):
             continue
         file = device + b" " + inode
-        if (file, path[0]) not in found and len(found) == MOST_FILES:
-            continue
         each = found.setdefault((file, path[0]), Mapped(path[0], file))
         start, each.end = (int(address, 16) for address in addresses.split(b"-"))
         if offset.strip(b"0") == b"" and each.base < 0:
             each.base = start
         each.is_executable = each.is_executable or b"x" in rights
-        kind = each.code if b"x" in rights else each.constant
-        if b"r" in rights and b"w" not in rights and len(kind) < MOST_RANGES:
-            kind.append((start, each.end))
+        if b"r" in rights and b"w" not in rights:
+            (each.code if b"x" in rights else each.constant).append((start, each.end))
     return [each for each in found.values() if each.is_executable and each.base >= 0]
 
 
@@ -129,7 +119,7 @@ def data_of(memory: Memory, base: int) -> list[tuple[int, int, int]]:
     """Of the module that begins there, what it may write: the address, how much of it comes from the file, and the
     length with the zeros behind that (.bss)."""
     identity, *_, offset, _, _, _, size, count = HEADER.unpack(memory.read(base, HEADER.size))
-    if identity[:6] != IDENTITY or size != SEGMENT.size or not 0 < count <= MOST_SEGMENTS or offset > MOST_SPAN:
+    if identity[:6] != IDENTITY or size != SEGMENT.size or count == 0:
         raise UnreadableError("what it has loaded is no shared object for this machine")
     segments = [each for each in SEGMENT.iter_unpack(memory.read(base + offset, count * size)) if each[0] == LOADED]
     if not segments:
@@ -137,6 +127,6 @@ def data_of(memory: Memory, base: int) -> list[tuple[int, int, int]]:
     # The first segment begins at offset 0 of the file, so it is the one that lies at the base.
     bias = base - (segments[0][3] & ~0xFFF)
     found = [(bias + at, in_file, length) for _, flags, _, at, _, in_file, length, _ in segments if flags & WRITABLE]
-    if any(not (base <= at and in_file <= length and at + length <= base + MOST_SPAN) for at, in_file, length in found):
+    if any(in_file > length for _, in_file, length in found):
         raise UnreadableError("a module of its has a size that makes no sense")
     return found

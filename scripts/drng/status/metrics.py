@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from .. import VERSION, systemd
 from ..instructions import INSTRUCTIONS
-from .states import STATES, has_failed, is_unprotected, state_of, verdict_on
-from .stats import MEMORY
+from .states import STATES, has_failed, is_unprotected, state_of
+from .stats import DENIALS, MEMORY
 from .verdict import RESTART, Process
 
 Labels = dict[str, str]
@@ -36,19 +36,14 @@ COUNTERS: list[tuple[str, str, dict[str, str]]] = [
     *((key, "", {"": key}) for key in PLAIN),
 ]
 
-# Why an instruction that the CPU has may not serve: how drng's words for it begin.
-DENIALS = {
-    "health": "disabled after",
-    "broken": "known to be broken",
-    "kernel": "switched off by the kernel",
-    "masked": "masked by",
-}
+# Why an instruction that the CPU has may not serve, by its last result.
+DENIED = {"masked": DENIALS[3], "broken": DENIALS[4], "kernel": DENIALS[6], "health": ""}
 
 
 def is_denied(process: Process, instruction: str, reason: str) -> bool:
     if reason == "health":
         return has_failed(instruction, process.counters)
-    return bool(process.counters) and verdict_on(instruction, process.counters).startswith(DENIALS[reason])
+    return process.counters.get(f"{instruction}-last-result") == DENIED[reason]
 
 
 # Name, help, the extra labels with their values, and whether a process counts for them.
@@ -71,7 +66,7 @@ COUNTS: tuple[tuple[str, str, Sequence[Labels], Callable[..., bool]], ...] = (
     ),
     (
         *("instruction_denied_processes", "That may not use an instruction which the CPU has."),
-        *([{"instruction": each, "reason": reason} for each in INSTRUCTIONS for reason in DENIALS], is_denied),
+        *([{"instruction": each, "reason": reason} for each in INSTRUCTIONS for reason in DENIED], is_denied),
     ),
     (
         *("self_test_failed_processes", "In which an implementation of AES failed its self-test at load.", [{}]),

@@ -9,36 +9,34 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..instructions import WORDS
 from ..terminal import Row, print_rows, print_table
-from . import states, verdict
-from .states import CANNOT_TELL, CRITICAL, GOOD, SERVERS, check, counted, state_of, worst
-from .verdict import RESTART, Process, short
+from . import verdict
+from .states import CANNOT_TELL, CRITICAL, GOOD, SERVERS, check, counted, reasons, remarks, state_of, worst
+from .verdict import Process, short
 
 COLUMNS = ("unit", "processes", "served by", "seeds from", "requests", "note")
 MOST_NAMED = 5
 TIMES = ("loaded", "last-self-test", "last-seed")
 
 
-def moment(seconds: int) -> str:
+def value_of(key: str, value: Any) -> str:
+    """As a row has it."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {value_of(name, inner)}" for name, inner in value.items())
+    if value is None or isinstance(value, bool):
+        return "-" if value is None else "yes" if value else "no"
+    if key not in TIMES:
+        return str(value)
     try:
-        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds)) if seconds else "never"
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(value)) if value else "never"
     except (OSError, OverflowError, ValueError):
-        return f"{seconds} s after 1970, which is no date"
-
-
-def yes(value: bool | None) -> str:
-    return "unknown" if value is None else "yes" if value else "no"
+        return f"{value} s after 1970, which is no date"
 
 
 def fact_rows(known: dict[str, Any], *hidden: str) -> list[Row]:
     """What JSON has, by the same keys; what is empty has no row, and a list one for each item."""
-    rows = []
-    for key, value in known.items():
-        for each in value if isinstance(value, (list, tuple)) else [value]:
-            shown = moment(each) if key in TIMES else yes(each) if each is None or isinstance(each, bool) else str(each)
-            rows += [(key, shown)] if key not in hidden and shown else []
-    return rows
+    each = [(key, item) for key, value in known.items() for item in (value if isinstance(value, list) else [value])]
+    return [(key, value_of(key, item)) for key, item in each if key not in hidden and item != ""]
 
 
 # ---- What is said of several ----
@@ -53,14 +51,17 @@ def grouped(processes: Iterable[Process], keys_of: Callable[[Process], Iterable[
     return groups
 
 
+def shortened(said: list[str]) -> list[str]:
+    return said[:MOST_NAMED] + ([f"and {len(said) - MOST_NAMED} more"] if len(said) > MOST_NAMED else [])
+
+
 def count_of(processes: Sequence[Process]) -> str:
-    """How many, and one of each name with the first numbers."""
-    said = []
-    for name, members in grouped(processes, lambda process: [process.name]).items():
-        numbers = ", ".join(str(each.pid) for each in members[:MOST_NAMED]) + ", ..." * (len(members) > MOST_NAMED)
-        said.append(f"{name}, PID{'s'[: len(members) - 1]} {numbers}")
-    names = "; ".join(said[:MOST_NAMED]) + "; ..." * (len(said) > MOST_NAMED)
-    return f"{len(processes)} process{'es' * (len(processes) > 1)} ({names})"
+    """How many, and their names with the first numbers."""
+    names = [
+        f"{name}, PID{'s'[: len(members) - 1]} {', '.join(shortened([str(each.pid) for each in members]))}"
+        for name, members in grouped(processes, lambda process: [process.name]).items()
+    ]
+    return f"{len(processes)} process{'es' * (len(processes) > 1)} ({'; '.join(shortened(names))})"
 
 
 def sources(processes: Sequence[Process]) -> str:
@@ -84,35 +85,11 @@ def summary(processes: Sequence[Process], seeds: str = "seeds from ") -> str:
     return f"drng serves {len(members)} of {len(members)} processes, {seeds}{sources(found)}{more}"
 
 
-def advice(process: Process) -> str:
-    """What to type, or to do."""
-    is_command = process.cure.startswith(("systemctl ", "drng-", "runuser "))
-    return f"use `{process.cure}`" if is_command else process.cure
-
-
-def reasons(process: Process) -> list[str]:
-    return ["; ".join(filter(None, (process.why, advice(process))))]
-
-
-def remarks(process: Process) -> list[str]:
-    """What the numbers do not say, each of it in a sentence."""
-    said = reasons(process)
-    if process.restart and process.reason != "started-before":
-        said.append(RESTART[process.restart])
-    if process.counters:
-        alone = process.served_by == verdict.DRNG and verdict.is_seeded_by_others(process.counters)
-        said += [f"{WORDS} serves, by configuration"] if alone else []
-        said += [*states.last_results(process.counters), process.counters["disabled-reason"]]
-        said += states.warnings(process.counters)
-    return list(dict.fromkeys(filter(None, said)))
-
-
-def said_of(processes: Sequence[Process], of_one: Callable[[Process], Iterable[str]]) -> list[str]:
+def said_of(processes: Sequence[Process], of_one: Callable[[Process], Iterable[str]] = remarks) -> list[str]:
     """Each sentence once, with whom it is of where it is not of all."""
     members = counted(processes)
     found = grouped(members, of_one)
-    said = [each if len(whose) == len(members) else f"{count_of(whose)}: {each}" for each, whose in found.items()]
-    return said[:MOST_NAMED] + ([f"and {len(said) - MOST_NAMED} more"] if len(said) > MOST_NAMED else [])
+    return shortened([s if len(whose) == len(members) else f"{count_of(whose)}: {s}" for s, whose in found.items()])
 
 
 def lines(processes: Sequence[Process]) -> list[str]:
@@ -137,21 +114,17 @@ class Group:
 
     label: str
     processes: Sequence[Process]
-    asked: bool = True
+    asked: bool = True  # an openssl.cnf names drng for one of them
 
     def result(self) -> int:
         return worst([check(process) for process in counted(self.processes)])
 
-    def note(self) -> str:
-        """The first thing to know, short."""
-        members = counted(self.processes)
-        if not self.asked or not members:
-            return "no libcrypto with drng" if not self.asked else "no libcrypto now" if self.processes else "stopped"
-        for process in members:
-            if process.reason not in ("", "fallback", "nothing"):
-                return ": ".join(filter(None, (process.reason, advice(process))))
-        found = ["idle: no request yet"] if all(process.idle for process in members) else []
-        return "; ".join(found + [said for process in members for said in remarks(process)][:1])
+    def said(self) -> list[str]:
+        """What there is to know, the first thing first."""
+        if not self.asked:
+            return ["drng is not on for it"]
+        drawn = any(not process.idle for process in counted(self.processes))
+        return [*([] if drawn else [summary(self.processes)]), *said_of(self.processes)]
 
     def servers(self) -> dict[str, int]:
         by = grouped(counted(self.processes), lambda each: [each.served_by] if each.served_by != verdict.NONE else [])
@@ -163,12 +136,12 @@ class Group:
         requests = sum(process.counters.get("requests", 0) for process in members)
         shown = f"{requests:,}" if any(process.counters for process in members) else "-"
         count = str(len(members) or len(self.processes))
-        return self.label, count, by or "-", sources(members) or "-", shown, self.note()
+        return self.label, count, by or "-", sources(members) or "-", shown, "".join(self.said()[:1])
 
     def check_line(self) -> tuple[int, str]:
         """Who serves, and what decides that or should be known of it."""
-        said = "; ".join(said_of(self.processes, remarks))
         who = "no unit" if self.label == "none" else self.label
+        said = "; ".join(said_of(self.processes))
         return self.result(), ": ".join(filter(None, (who, summary(self.processes, ""), said)))
 
     def as_json(self) -> dict[str, Any]:
@@ -177,7 +150,7 @@ class Group:
             "processes": len(counted(self.processes)),
             "served-by": self.servers(),
             "status": self.result(),
-            "note": self.note(),
+            "note": "; ".join(self.said()),
             "pids": [process.pid for process in self.processes],
         }
 
@@ -191,19 +164,18 @@ def by_unit(processes: Sequence[Process]) -> list[Group]:
     return groups
 
 
-def print_groups(groups: Sequence[Group], *, reasons_too: bool) -> None:
-    """A line a unit, and the reasons of those that were asked for."""
+def print_groups(groups: Sequence[Group], *, all_said: bool) -> None:
+    """A line a unit, and below, of those that were asked for, what has no place in it."""
     print_table([COLUMNS, *(group.table_line() for group in groups)])
-    for group in groups if reasons_too else ():
-        for line in said_of(group.processes, reasons):
+    for group in groups if all_said else ():
+        for line in group.said()[1:]:
             print(f"{group.label}: {line}")
 
 
 def unseen(processes: Sequence[Process]) -> list[str]:
     """Those that could not be looked at, with the reasons, of which there may be one for each user."""
     found = grouped(processes, lambda process: [process.problem])
-    said = [f"not looked at: {count_of(members)}: {reason}" for reason, members in found.items()]
-    return said[:MOST_NAMED] + ([f"and {len(said) - MOST_NAMED} more reasons"] if len(said) > MOST_NAMED else [])
+    return shortened([f"not looked at: {count_of(members)}: {reason}" for reason, members in found.items()])
 
 
 def check_all(processes: Sequence[Process]) -> list[tuple[int, str]]:

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of a process, as metrics have it, its exit status in --check, and what there is to warn of."""
+"""What there is to say of a process: its state, as metrics have it, its exit status in --check, and facts in words, of
+which each form of the output takes what it has room for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..instructions import INSTRUCTIONS
-from . import verdict
-from .verdict import REBOOT, Process
+from ..instructions import INSTRUCTIONS, WORDS
+from . import stats, verdict
+from .verdict import REBOOT, RESTART, Process
 
 Facts = Mapping[str, Any]  # drng's counters, or the provider's parameters
 
@@ -54,7 +55,7 @@ def check(process: Process) -> int:
     return worst([SERVERS[process.served_by][0], WARNING if warned else GOOD])
 
 
-# ---- Beside who serves ----
+# ---- Facts in words ----
 
 
 def is_unprotected(facts: Facts) -> bool:
@@ -63,27 +64,15 @@ def is_unprotected(facts: Facts) -> bool:
     return facts.get("clone-protection") == "none" and facts.get("virtual-machine") is not False
 
 
-def verdict_on(instruction: str, facts: Facts) -> str:
-    """drng's own words: they include its list of broken parts."""
-    prefix = f"{instruction.upper()}: "
-    reasons = [part for part in str(facts.get("disabled-reason", "")).split("; ") if part.startswith(prefix)]
-    return reasons[0].removeprefix(prefix) if reasons else "may serve"
-
-
 def has_failed(instruction: str, facts: Facts) -> bool:
     """Whether a process, or one of its family, has disabled it for its failed health tests."""
-    return bool(facts.get(f"{instruction}-family-disabled")) or verdict_on(instruction, facts).startswith(
-        "disabled after"
-    )
+    return bool(facts.get(f"{instruction}-family-disabled")) or facts.get(f"{instruction}-last-result") in stats.FAILED
 
 
 def warnings(facts: Facts) -> list[str]:
     """What is to be looked after although drng serves."""
-    said = []
-    for name in INSTRUCTIONS:
-        if has_failed(name, facts):
-            where = " in a process of this family" if facts.get(f"{name}-family-disabled") else ""
-            said.append(f"{name.upper()} has failed its health tests{where}: the CPU may be defective")
+    failed = [name.upper() for name in INSTRUCTIONS if has_failed(name, facts)]
+    said = [f"{name} has failed its health tests in this family: the CPU may be defective" for name in failed]
     if is_unprotected(facts):
         reason = f": {facts['clone-reason']}" if facts.get("clone-reason") else ""
         todo = "let the process read /dev/vmclock0, or set request_mixing = auto"
@@ -99,10 +88,31 @@ def warnings(facts: Facts) -> list[str]:
     return said
 
 
-def last_results(facts: Facts) -> list[str]:
-    """Of instructions that were asked and did not serve."""
-    return [
+def facts_of(served_by: str, facts: Facts) -> list[str]:
+    """Of drng's own, whoever has it: why instructions do not serve, and what is to be looked after."""
+    alone = served_by == verdict.DRNG and verdict.is_seeded_by_others(facts)
+    dry = [
         f"{name.upper()}: {last} ({facts.get(f'{name}-last-words', 0):,} words in its time)"
         for name in INSTRUCTIONS
         if (last := facts.get(f"{name}-last-result")) in ("too slow", "dry")
     ]
+    said = [f"{WORDS} serves, by configuration"] if alone else []
+    return [*said, *dry, str(facts.get("disabled-reason", "")), *warnings(facts)]
+
+
+def advice(process: Process) -> str:
+    """What to type, or to do."""
+    is_command = process.cure.startswith(("systemctl ", "drng-", "runuser "))
+    return f"use `{process.cure}`" if is_command else process.cure
+
+
+def reasons(process: Process) -> list[str]:
+    """Why drng does not serve, and the cure."""
+    return ["; ".join(filter(None, (process.why, advice(process))))]
+
+
+def remarks(process: Process) -> list[str]:
+    """All that its numbers do not say, the reason first."""
+    late = [RESTART[process.restart]] if process.restart and process.reason != "started-before" else []
+    said = [*reasons(process), *late, *(facts_of(process.served_by, process.counters) if process.counters else ())]
+    return list(dict.fromkeys(filter(None, said)))

@@ -6,7 +6,6 @@ from __future__ import annotations
 import struct
 from collections import namedtuple
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from ..instructions import KNOWN
@@ -52,7 +51,8 @@ MEMORY = {
 CLONE_PROTECTIONS = ("none", "kernel", "instruction", "counter")
 
 # Of enum drng_last_result in mixing/machine/counters.h, and of enum drng_denial, which is said in its place.
-LAST_RESULTS = ("not asked", "served", "too slow", "dry", "health test failed", "disabled")
+FAILED = ("health test failed", "disabled")
+LAST_RESULTS = ("not asked", "served", "too slow", "dry", *FAILED)
 DENIALS = (
     *("", "not chosen by the source key", "not in this CPU", "masked", "known to be broken on this CPU model"),
     *("the kernel's verdict is not known", "switched off by the kernel"),
@@ -75,28 +75,30 @@ class NotOpenError(UnreadableError):
 
 
 NOT_OPEN = "it has loaded drng.so, which serves nothing: drng refused to load, has been unloaded, or is being loaded"
-NONSENSE = "the description of its counters makes no sense"
+
+
+def require(makes_sense: bool) -> None:
+    if not makes_sense:
+        raise UnreadableError("its counters make no sense")
 
 
 def text_of(raw: bytes) -> str:
     return printable(raw.split(b"\0", 1)[0])
 
 
+def one_of(names: Sequence[str], number: int) -> str:
+    require(number < len(names))
+    return names[number]
+
+
 def read_head(read: Read) -> Head:
-    """Read until twice the same: a text may be written meanwhile."""
-    before, raw = b"", read(0, HEAD.size)
-    for _ in range(10):
-        if raw == before:
-            break
-        before, raw = raw, read(0, HEAD.size)
-    head = Head._make(HEAD.unpack(raw))
+    head = Head._make(HEAD.unpack(read(0, HEAD.size)))
     if head.magic != MAGIC or head.layout == 0:
         raise NotOpenError(NOT_OPEN)
     if head.layout != LAYOUT:
         other = f"its counters have layout {head.layout}, of another version of drng"
         raise UnreadableError(f"{other}; this drng-status reads layout {LAYOUT}")
-    if not 0 < head.instructions <= MOST_INSTRUCTIONS:
-        raise UnreadableError(NONSENSE)
+    require(0 < head.instructions <= MOST_INSTRUCTIONS)
     return head
 
 
@@ -107,19 +109,12 @@ def read_live(read: Read, head: Head, names: Sequence[str]) -> dict[str, int]:
     keys += OF_ALL
     numbers = struct.Struct(f"={len(keys)}Q")
     length = head.counts_offset + head.counts_number * head.counts_size
-    sizes = head.counts_offset >= numbers.size and head.counts_size >= REQUEST_COUNTS.size
-    if not (sizes and 0 < length <= MOST and HEAD.size <= head.live_offset <= MOST):
-        raise UnreadableError(NONSENSE)
+    require(head.counts_offset >= numbers.size and head.counts_size >= REQUEST_COUNTS.size)
+    require(head.counts_number > 0 and length <= MOST and HEAD.size <= head.live_offset)
     raw = read(head.live_offset, length)
     places = range(head.counts_offset, length, head.counts_size)
-    requests, served = zip(*(REQUEST_COUNTS.unpack_from(raw, place) for place in places)) if places else ((), ())
+    requests, served = zip(*(REQUEST_COUNTS.unpack_from(raw, place) for place in places))
     return {**dict(zip(keys, numbers.unpack_from(raw))), "requests": sum(requests) & U64, "bytes": sum(served) & U64}
-
-
-def one_of(names: Sequence[str], number: int, what: str) -> str:
-    if number >= len(names):
-        raise UnreadableError(f"its counters {what}")
-    return names[number]
 
 
 def read_stats(read: Read) -> dict[str, Any]:
@@ -127,8 +122,7 @@ def read_stats(read: Read) -> dict[str, Any]:
     head = read_head(read)
     names = [text_of(name) for (name,) in NAME.iter_unpack(read(HEAD.size, head.instructions * NAME.size))]
     # The names of the counters are made of these: one of a user's choice could take the place of another counter.
-    if len(set(names)) < len(names) or not KNOWN.issuperset(names):
-        raise UnreadableError("its counters are of an instruction that this drng-status does not know, or of one twice")
+    require(len(set(names)) == len(names) and KNOWN.issuperset(names))
     live: dict[str, Any] = read_live(read, head, names)
     place = HEAD.size + len(names) * NAME.size
     failed, family, fastest = BEHIND.unpack(read(place, BEHIND.size))
@@ -136,14 +130,12 @@ def read_stats(read: Read) -> dict[str, Any]:
     counted = read(family + FAMILY.size, len(names) * IN_FAMILY.size) if family else b""
     behind: dict[str, Any] = {"self-tests-failed": failed, "self-test-failed": text_of(fastest)}
     for name, (denial,) in zip(names, denials):
-        said = one_of(DENIALS, denial, "hold a denial that does not exist")
-        last = one_of(LAST_RESULTS, live[f"{name}-last-result"], "hold a last result that does not exist")
-        live[f"{name}-last-result"] = said or last
+        last = one_of(LAST_RESULTS, live[f"{name}-last-result"])
+        live[f"{name}-last-result"] = one_of(DENIALS, denial) or last
     for name, shared in zip(names, IN_FAMILY.iter_unpack(counted)):
         behind |= {f"{name}-{key}": number for key, number in zip(OF_FAMILY, shared)}
     memory, begun, source = (live.pop(key) for key in ("memory", "begun", "source"))
-    sources = ("none", *names, "fallback")
-    made, would_make = (one_of(sources, n, "name a source that does not exist") for n in (source, head.first_source))
+    made, would_make = (one_of(("none", *names, "fallback"), number) for number in (source, head.first_source))
     # Who made the last seed, or would make the first; nobody once an attempt has failed.
     active = would_make if source == 0 and live["seed-failures"] == 0 else made
     return {
@@ -152,9 +144,9 @@ def read_stats(read: Read) -> dict[str, Any]:
         "version": text_of(head.version),
         "libcrypto": text_of(head.libcrypto),
         "aes-implementation": text_of(head.aes),
-        "memory": one_of([*MEMORY.values()], memory, "hold an unknown state of the memory"),
+        "memory": one_of([*MEMORY.values()], memory),
         "virtual-machine": head.virtual_machine != 0,
-        "clone-protection": one_of(CLONE_PROTECTIONS, head.clone_protection, "hold an unknown protection from clones"),
+        "clone-protection": one_of(CLONE_PROTECTIONS, head.clone_protection),
         "clone-reason": text_of(head.clone_reason),
         "status": STATUS[head.healthy != 0],
         "loaded": head.loaded,
@@ -167,19 +159,17 @@ def read_stats(read: Read) -> dict[str, Any]:
     }
 
 
+def reader(memory: Memory, base: int) -> Read:
+    return lambda offset, size: memory.read(base + offset, size)
+
+
 def read_counters(memory: Memory, base: int) -> dict[str, Any]:
     """Of the module that begins there: in what it may write, they begin with their magic."""
-
-    def within(start: int, length: int, first: int, offset: int, size: int) -> bytes:
-        if not start <= first + offset <= first + offset + size <= start + length:
-            raise UnreadableError("its counters lie outside its drng.so")
-        return memory.read(first + offset, size)
-
     for start, _, length in data_of(memory, base):
         raw = memory.read(start, min(length, MOST_DATA))
         place = raw.find(MAGIC)
         while place % 8 and place > 0:
             place = raw.find(MAGIC, place + 1)
         if place >= 0:
-            return read_stats(partial(within, start, length, start + place))
+            return read_stats(reader(memory, start + place))
     raise NotOpenError(NOT_OPEN)
