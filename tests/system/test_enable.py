@@ -219,7 +219,7 @@ def test_off_where_drng_serves_by_lines_of_somebody_s(image: Image) -> None:
     assert any("drng still serves, by lines of /etc/ssl/openssl.cnf" in said for said in system["said"])
     assert image.files() == files
     (service,) = image.answer("off", "nginx")["targets"]
-    assert "drng still serves nginx, by /etc/ssl/openssl.cnf" in service["said"]
+    assert "drng still serves, by lines of /etc/ssl/openssl.cnf" in service["said"]
 
 
 def test_the_file_keeps_its_owner_and_mode(image: Image) -> None:
@@ -344,7 +344,7 @@ def test_random_provider_takes_openssl_3_5(image: Image) -> None:
         image.ok(*words)
         assert image.served(image.conf)
     else:
-        assert "needs OpenSSL 3.5" in image.refused(*words)
+        assert "with random-provider: unknown name" in image.refused(*words)
 
 
 def test_a_file_that_cannot_be_written(installed: Path) -> None:
@@ -442,9 +442,7 @@ def test_one_of_several_that_is_refused_keeps_all_as_they_were(image: Image) -> 
     drop_in.parent.mkdir(parents=True)
     shutil.copy(ROOT / "conf/systemd/apache2.service.d/drng.conf", drop_in)
     for verb in ("on", "off"):
-        assert "apache2.service.d/drng.conf exists, and drng-enable did not make it" in image.refused(
-            verb, "nginx", "apache2"
-        )
+        assert "apache2.service.d/drng.conf exists" in image.refused(verb, "nginx", "apache2")
 
 
 @pytest.mark.parametrize("which", ["drop-in", "own", "system"])
@@ -455,7 +453,9 @@ def test_what_somebody_adds_to_our_files_is_not_lost(image: Image, which: str) -
     text = path.read_text()
     path.write_text(f"{text}LimitNOFILE=4096\n" if which == "drop-in" else f"{text}[somebody_s]\na = b\n")
     for verb in ("on", "off"):
-        assert f"/{path.relative_to(image.root)} is not as drng-enable wrote it" in image.refused(verb, typed)
+        assert f"/{path.relative_to(image.root)} exists, and is not as drng-enable writes it" in image.refused(
+            verb, typed
+        )
     path.write_text(text)
     image.ok("off", typed)
 

@@ -45,7 +45,7 @@ TAKEN_BACK = re.compile(r"-\s*fips|fips\s*=\s*no")
 
 def replaced(found: Probe) -> Iterator[str]:
     """What the file says itself, and an include has put something else in the place of."""
-    own = Read(found.path, found.number, found.own)
+    own = Read(found.path, found.own)
     old, new = named_sections(own).init, named_sections(found).init
     gone = lost(own, found)
     for section, key, value in gone:

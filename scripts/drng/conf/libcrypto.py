@@ -65,14 +65,11 @@ class Libcrypto:
             ctypes.c_void_p: "RAND_get0_primary RAND_get0_public RAND_get0_private "
             "EVP_RAND_fetch EVP_RAND_CTX_get0_rand EVP_RAND_get0_provider OSSL_PROVIDER_load NCONF_new BIO_new_mem_buf "
             "NCONF_get_section NCONF_get_section_names OPENSSL_sk_value EVP_CIPHER_fetch",
-            ctypes.c_ulong: "OpenSSL_version_num ERR_get_error_all",
+            ctypes.c_ulong: "ERR_get_error_all",
             ctypes.POINTER(Param): "OSSL_PROVIDER_gettable_params",
         }.items():
             for function in functions.split():
                 getattr(self.lib, function).restype = result
-
-    def number(self) -> int:
-        return int(self.lib.OpenSSL_version_num())
 
     def errors(self) -> list[str]:
         """libcrypto's reasons with what it says about them, oldest first; its queue is empty afterwards."""

@@ -104,7 +104,7 @@ def _asked(whole: Whole, path: str) -> dict[str, Any]:
         del os.environ[name]
     crypto = Libcrypto()
     version = os.fsdecode(crypto.lib.OpenSSL_version(0))
-    known: dict[str, Any] = {"version": version, "number": crypto.number(), "library": crypto.lib._name}
+    known: dict[str, Any] = {"version": version, "library": crypto.lib._name}
     known["modules"] = crypto.folders()[0]
     conf, line, why = crypto.read(bytes(whole.text))
     if conf is None:
@@ -113,7 +113,7 @@ def _asked(whole: Whole, path: str) -> dict[str, Any]:
         "sections": crypto.sections(conf),
         "own": crypto.sections(crypto.read(bytes(whole.own))[0]) if whole.files else {},
     }
-    read = Read(path, known["number"], known["sections"])
+    read = Read(path, known["sections"])
     if os.geteuid() == 0 and (refused := _refused(read, crypto.folders())):
         return {**known, "refused": refused}
     known["stopped"] = crypto.load(conf)

@@ -90,10 +90,9 @@ class Whole:
 
 @dataclass(frozen=True)
 class Read:
-    """An openssl.cnf as libcrypto has read it, in this version."""
+    """An openssl.cnf as libcrypto has read it."""
 
     path: str
-    number: int = 0  # OPENSSL_VERSION_NUMBER
     sections: dict[str, Section] = field(default_factory=dict)
     passed_over: tuple[str, ...] = ()  # includes that libcrypto ignores
 

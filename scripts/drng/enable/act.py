@@ -47,7 +47,7 @@ class Report:
 
 def targets_of(request: Request) -> list[Target]:
     """The system last: what it reads, services read before it."""
-    everything = request.all or (request.verb == "status" and not request.services)
+    everything = request.all or not (request.services or request.system)
     services: list[Target] = [*map(Service, switched_on() if everything else request.services)]
     return services + [System()] * (everything or request.system)
 
@@ -197,12 +197,10 @@ def switch(report: Report, request: Request) -> None:
     say_what_next(report, request, typed, restarts)
 
 
-def confirm(report: Report) -> None:
-    typed = trial.under_way()
-    if not typed:
+def confirm(report: Report, request: Request) -> None:
+    tried = [target for target in targets_of(request) if target.tried]
+    if not tried:
         raise Unchanged("nothing is on trial, so there is nothing to confirm")
-    targets: list[Target] = [System() if each == "--system" else Service(each) for each in typed]
-    tried = [target for target in targets if target.tried]
     change = Change([file for target in tried for file in target.confirmed()], tried)
     with change.or_put_back():
         change.make(change.files)
@@ -210,7 +208,7 @@ def confirm(report: Report) -> None:
     report.answer["changed"] = True
     for target in tried:
         report.of(target)["changed"] = True
-    report.line(f"{' '.join(typed)}: confirmed, drng stays on")
+    report.line(f"{' '.join(target.typed for target in tried)}: confirmed, drng stays on")
 
 
 # ---- status ----
@@ -263,7 +261,7 @@ def act(request: Request, report: Report) -> int:
     if request.verb == "status":
         status(report, request)
     elif request.verb == "confirm":
-        confirm(report)
+        confirm(report, request)
     else:
         switch(report, request)
     return UNSERVED if report.unserved else DONE

@@ -30,14 +30,14 @@ class Profile(NamedTuple):
     file: str
     section: str  # for the generators
     names: tuple[str, ...] = ("drng",)  # under which it activates the module
-    since_3_5: bool = False  # OpenSSL before that does not understand it
 
 
+# OpenSSL before 3.5 says of the last two that it does not know random_provider.
 PROFILES = {
     "strict": Profile("drng.cnf", "drng_strict"),
     "permissive": Profile("drng-permissive.cnf", "drng_permissive"),
-    "random-provider": Profile("drng-random-provider.cnf", "drng_random_provider", ("drng", "drng-random"), True),
-    "fips": Profile("drng-fips.cnf", "drng_fips", since_3_5=True),
+    "random-provider": Profile("drng-random-provider.cnf", "drng_random_provider", ("drng", "drng-random")),
+    "fips": Profile("drng-fips.cnf", "drng_fips"),
 }
 
 UNITS = {"s": 1, "m": 60, "h": 3600}

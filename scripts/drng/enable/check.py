@@ -34,7 +34,7 @@ def require(before: Probe, after: Probe, profile: str) -> None:
     if gone:
         raise Unchanged(f"settings of {before.path} would be lost, as the warnings say")
     if reason := why_not(after):
-        raise Unchanged(f"{before.path} would not load: {reason}")
+        raise Unchanged(f"{before.path} would not load with {profile}: {reason}")
     # Nothing is activated but what the profile names.
     wanted, would = {*before.providers, *PROFILES[profile].names}, set(after.providers)
     if profile == "fips":

@@ -124,15 +124,16 @@ class Service(Target):
     def after(self, head: Head) -> Probe:
         return probe(encode(self._text(head)), self.places[False][1])
 
-    def _values(self) -> list[str]:
-        """Of the variable, where it is ours: the file, or where systemd puts the credential."""
-        return [*(own for _, own in self.places.values()), f"/run/credentials/{self.asked}/{CREDENTIAL}"]
+    def _ours(self) -> list[str]:
+        """The variable with each value that is ours: the file, or where systemd puts the credential."""
+        values = [*(own for _, own in self.places.values()), f"/run/credentials/{self.asked}/{CREDENTIAL}"]
+        return [f"{VARIABLE}={value}" for value in values]
 
     def _fought(self, known: dict[str, str]) -> str:
         """Whatever else sets the variable wins over us or loses by the name of its file: it is not fought."""
         look = f"(systemctl cat {self.name})"
         for word in systemd.words(known.get("Environment", "")):
-            if word.startswith("OPENSSL_") and word not in [f"{VARIABLE}={value}" for value in self._values()]:
+            if word.startswith("OPENSSL_") and word not in self._ours():
                 return f"{self.unit} sets {word} already: remove that line first {look}"
         if VARIABLE in systemd.words(known.get("UnsetEnvironment", "")):
             return f"{self.unit} takes {VARIABLE} away, by UnsetEnvironment {look}"
@@ -140,16 +141,11 @@ class Service(Target):
 
     def why_not_in_effect(self) -> str:
         known = show(self.asked) if self.known else {}
-        set_now = [w.partition("=")[2] for w in systemd.words(known.get("Environment", "")) if w.startswith(VARIABLE)]
-        has = any(value in self._values() for value in set_now)
+        has = next((word for word in systemd.words(known.get("Environment", "")) if word in self._ours()), "")
         if not known or self.head is None:
-            return f"{self.unit} still has {VARIABLE}={set_now[0]}" if has else ""
+            return f"{self.unit} still has {has}" if has else ""
         lost = "" if has else f"another drop-in takes {VARIABLE} away (systemctl cat {self.name})"
         return self._fought(known) or lost
-
-    def still_served(self) -> str:
-        base = self.base()
-        return f"drng still serves {self.name}, by {base.path}" if base.served_by_drng else ""
 
 
 def switched_on() -> list[str]:

@@ -126,10 +126,6 @@ class System(Target):
                 files.append(File(path, data, left or None if path == PATH else left, ours=False))
         return files + super().off()
 
-    def still_served(self) -> str:
-        served = self.base().served_by_drng
-        return f"drng still serves, by lines of {self.conf} that drng-enable did not write" if served else ""
-
     def serves(self) -> bool:
         """Who starts now."""
         return probe(self.theirs[self.conf] or b"", self.conf).served_by_drng

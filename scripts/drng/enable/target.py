@@ -15,7 +15,6 @@ from .changes import File
 from .check import require, why_not
 from .texts import Head
 
-OPENSSL_3_5 = 0x30500000
 TRIAL = "/run/drng"  # for files of a trial, which go with the machine's next start
 
 
@@ -75,10 +74,6 @@ class Target:
         """Once systemd has read the files; empty where it is."""
         return ""
 
-    def still_served(self) -> str:
-        """By what drng serves where this is off; empty where it does not."""
-        raise NotImplementedError
-
     # ---- Which they have in common ----
 
     def on(self, request: Request) -> list[File]:
@@ -98,8 +93,6 @@ class Target:
             )
         if named.random and self.head is None and not self.may_name_drng():
             warn(f"random = {named.random} of {base.path} has no effect while drng is on")
-        if PROFILES[profile].since_3_5 and base.number < OPENSSL_3_5:
-            raise Unchanged(f"{profile} needs OpenSSL 3.5 or later; this is {base.version}")
         require(base, self.after(head), profile)
         files = self.files(head, trial=bool(request.trial))
         self.head = head
@@ -110,6 +103,10 @@ class Target:
         assert self.head is not None
         self.tried = False
         return [*self.files(self.head, trial=False), *(File(path, self.ours[path], None) for path in self.trials)]
+
+    def still_served(self) -> str:
+        """By what drng serves where this is off; empty where it does not."""
+        return f"drng still serves, by lines of {self.base().path}" if self.base().served_by_drng else ""
 
     def is_outdated(self) -> bool:
         """Whether `on` would write other lines than those that are there."""

@@ -63,14 +63,11 @@ def head_of(data: bytes | None) -> Head | None:
 def require_ours(found: Mapping[str, bytes | None]) -> None:
     """Fails where one of these files, which would be replaced or taken away, has been written by somebody else."""
     for path, data in found.items():
-        if data is None or head_of(data):
-            continue
-        if not data.startswith(encode(MARK)):
-            raise Unchanged(f"{path} exists, and drng-enable did not make it")
-        raise Unchanged(
-            f"{path} is not as drng-enable wrote it: move the lines that you want to keep into a file of your own, "
-            "remove this one, and try again"
-        )
+        if data is not None and head_of(data) is None:
+            raise Unchanged(
+                f"{path} exists, and is not as drng-enable writes it: move the lines that you want to keep into a file "
+                "of your own, remove this one, and try again"
+            )
 
 
 def lines(base: Probe, head: Head, *, alone: bool) -> str:

@@ -99,11 +99,11 @@ def _parsed(text: bytes) -> dict[str, Any]:
     crypto = Libcrypto()
     conf, line, why = crypto.read(text)
     sections = crypto.sections(conf)
-    return {"number": crypto.number(), "sections": sections, "line": line, "why": why, "folder": crypto.folders()[0]}
+    return {"sections": sections, "line": line, "why": why, "folder": crypto.folders()[0]}
 
 
 def _said_by(path: str, whole: Whole, answer: dict[str, Any]) -> Source:
-    found = Read(path, answer["number"], answer["sections"])
+    found = Read(path, answer["sections"])
     named = meaning.named_sections(found)
     random = meaning.generators_of(found, named.init)
     query = random.get("properties", "").replace(" ", "").split(",")
