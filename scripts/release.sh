@@ -69,7 +69,7 @@ SOURCE_DATE_EPOCH=$(source_date)
 export SOURCE_DATE_EPOCH
 
 scripts/packaging/package.sh "$folder"
-scripts/ci/reproducible.sh --quick "$folder"
+scripts/ci/reproducible.sh "$folder"
 rm -f "$folder"/*.log
 source_package "$folder"
 (umask 077 && source_package "$work/again")

@@ -24,7 +24,8 @@ checks="clang-format clang-tidy shellcheck valgrind qemu-user binutils man-db gr
 servers="nginx-light apache2 apache2-utils haproxy stunnel4 curl procps"
 packages="apparmor build-essential cpio debhelper dpkg-dev file lintian rpm rpmlint systemd"
 fleet="prometheus prometheus-node-exporter needrestart"
-night="crun disorderfs faketime golang-github-containers-common libbenchmark-dev libclang-rt-14-dev musl-tools podman"
+night="crun disorderfs faketime golang-github-containers-common libarchive-tools libbenchmark-dev libclang-rt-14-dev makepkg
+    musl-tools podman"
 # shellcheck disable=SC2086 # a list of names
 need_packages $build || {
     echo "test.sh: nothing is built or tested without these" >&2

@@ -24,7 +24,7 @@ set -eu
 check()
 {
     [ "$(id -u)" = 0 ] || cannot "chroots take root"
-    need_packages debootstrap util-linux || cannot "debootstrap cannot be installed"
+    need_packages mmdebstrap util-linux || cannot "mmdebstrap cannot be installed"
     unshare --mount --pid --fork true 2>/dev/null ||
         cannot "no namespaces here, and chroots are mounted in one of their own"
 }
@@ -93,20 +93,16 @@ add_experimental()
         >"$1/etc/apt/preferences.d/experimental"
 }
 
-# Whole, or not there.
 bootstrap()
 {
     echo "$1: making a chroot in $2"
     base=$1
     [ "$1" != experimental ] || base=sid
-    rm -rf "$2.new"
-    # shellcheck disable=SC2046 # none, where it is not known
-    debootstrap --variant=minbase "$base" "$2.new" $(debian_mirror) >"$log" 2>&1 || return 1
-    [ "$1" = "$base" ] || add_experimental "$2.new"
+    debian minbase "$base" "$2" >"$log" 2>&1 || return 1
+    [ "$1" = "$base" ] || add_experimental "$2"
     # No service is started inside: the tests start what they need.
-    printf '#!/bin/sh\nexit 101\n' >"$2.new/usr/sbin/policy-rc.d"
-    chmod 755 "$2.new/usr/sbin/policy-rc.d"
-    mv "$2.new" "$2"
+    printf '#!/bin/sh\nexit 101\n' >"$2/usr/sbin/policy-rc.d"
+    chmod 755 "$2/usr/sbin/policy-rc.d"
 }
 
 update()
@@ -133,7 +129,7 @@ make()
     mkdir -p "$(dirname "$root")"
     exec 9>"$root.lock"
     flock 9
-    [ -d "$root" ] || bootstrap "$suite" "$root" || cannot "debootstrap fails: $(tail -n 1 "$log")"
+    [ -d "$root" ] || bootstrap "$suite" "$root" || cannot "mmdebstrap fails: $(tail -n 1 "$log")"
     same=
     [ "$(cat "$root.packages" 2>/dev/null)" != "$*" ] || same=yes
     [ -z "$same" ] || [ -z "$(find "$root.packages" -mmin -1440)" ] || return 0

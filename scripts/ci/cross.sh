@@ -17,20 +17,13 @@ cd "$(dirname "$0")/../.."
 describe()
 {
     suite=bookworm
-    libraries="libc6 libc6-dev linux-libc-dev libgcc-s1 libssl3 libssl-dev openssl libcunit1 libcunit1-dev
-        python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libexpat1 libffi8 zlib1g"
+    libraries="libc6-dev libssl-dev openssl libcunit1-dev python3-minimal libpython3-stdlib"
     case $1 in
     aarch64) debian=arm64 triplet=aarch64-linux-gnu ;;
     ppc64le) debian=ppc64el triplet=powerpc64le-linux-gnu ;;
     s390x) debian=s390x triplet=s390x-linux-gnu ;;
-    riscv64)
-        debian=riscv64 triplet=riscv64-linux-gnu
-        # Debian 12 does not have it.
-        suite=trixie
-        libraries="libc6 libc6-dev linux-libc-dev libgcc-s1 libssl3t64 libssl-dev openssl openssl-provider-legacy
-            libcunit1 libcunit1-dev libzstd1 zlib1g python3.13-minimal libpython3.13-minimal libpython3.13-stdlib
-            libexpat1 libffi8"
-        ;;
+    # Debian 12 does not have it.
+    riscv64) debian=riscv64 triplet=riscv64-linux-gnu suite=trixie libraries="$libraries openssl-provider-legacy" ;;
     *)
         echo "cross.sh: no rig for \"$1\": write aarch64, ppc64le, s390x or riscv64" >&2
         exit 64
@@ -38,31 +31,16 @@ describe()
     esac
 }
 
-# Fails without a sysroot, or leaves a whole one. Called where the shell does not end at a command that fails, so that
-# each says what follows.
+# Fails without a sysroot, or leaves a whole one. Links from the root on would lead out of it.
 fetch_sysroot()
 {
-    apt=$build/apt
-    rm -rf "$sysroot.new" && use_apt "$apt" "$debian" "$suite" && mkdir "$apt/packages" || return 1
-    # Debian 13 and later have /lib as a link, and leave it to a package of its own.
-    for directory in bin lib lib64 sbin; do
-        mkdir -p "$sysroot.new/usr/$directory" && ln -s "usr/$directory" "$sysroot.new/$directory" || return 1
-    done
-    # shellcheck disable=SC2086 # a list of names
-    (cd "$apt/packages" && private_apt apt-get download -qq $libraries) || return 1
-    for package in "$apt"/packages/*.deb; do
-        dpkg-deb --fsys-tarfile "$package" | tar -x --keep-directory-symlink -C "$sysroot.new" || return 1
-    done
-    rm -rf "$apt"
-    # Links from the root on would lead out of the sysroot.
-    find "$sysroot.new" -lname '/*' -exec sh -c '
+    debian extract "$suite" "$sysroot" --architectures="$debian" --include="$libraries" &&
+        find "$sysroot" -lname '/*' -exec sh -c '
         set -e
         root=$1
         shift
         for link; do ln -sfn "$(realpath -m -s --relative-to="${link%/*}" "$root$(readlink "$link")")" "$link"; done
-    ' sh "$sysroot.new" {} + || return 1
-    rm -rf "$sysroot"
-    mv "$sysroot.new" "$sysroot"
+    ' sh "$sysroot" {} +
 }
 
 # build ARCH - false: its packages could not be had.
@@ -71,7 +49,7 @@ build()
     describe "$1"
     build=$PWD/build/cross/$1
     sysroot=$build/sysroot
-    need_packages "gcc-$(echo "$triplet" | tr _ -)" cmake ninja-build pkg-config qemu-user || return 1
+    need_packages mmdebstrap "gcc-$(echo "$triplet" | tr _ -)" cmake ninja-build pkg-config qemu-user || return 1
     if [ ! -d "$sysroot" ]; then
         echo "Fetching: libc, libcrypto, openssl, CUnit and python for $1 into $sysroot"
         fetch_sysroot || return 1

@@ -99,23 +99,6 @@ need_packages()
     return $status
 }
 
-# ---- apt for what is unpacked and not installed, with releases, lists and an idea of what is installed of its own ----
-
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-
-# private_apt COMMAND ARGUMENT... - as use_apt has said; every setting that this machine's own apt may have is ours.
-private_apt()
-{
-    command=$1
-    shift
-    "$command" -o APT::Architecture="$architecture" -o APT::Architectures="$architecture" \
-        -o APT::Sandbox::User="$(id -un)" -o APT::Install-Recommends=false -o Acquire::Languages=none \
-        -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false \
-        -o Dir::State="$apt/state" -o Dir::State::status="$apt/status" -o Dir::Cache="$apt/cache" \
-        -o Dir::Cache::pkgcache=pkgcache.bin -o Dir::Cache::srcpkgcache=srcpkgcache.bin \
-        -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null "$@"
-}
-
 # Where this machine has its own packages from, if those are Debian's.
 debian_mirror()
 {
@@ -123,20 +106,17 @@ debian_mirror()
     apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1
 }
 
-# use_apt FOLDER ARCHITECTURE RELEASE... - from here on; all that apt keeps is in the folder, which is made anew
-use_apt()
+# debian VARIANT SUITE FOLDER [OPTION...] - mmdebstrap's: a whole Debian, or packages unpacked with all that they need, of
+# which the machine's own package database does not hear. In FOLDER whole, or not there. A mirror may lag; who signed it is
+# still checked.
+debian()
 {
-    apt=$1 architecture=$2
-    shift 2
-    rm -rf "$apt"
-    mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial"
-    : >"$apt/status"
-    mirror=$(debian_mirror)
-    # None before the first update.
-    [ -n "$mirror" ] || { apt-get update -qq >/dev/null && mirror=$(debian_mirror); }
-    [ -n "$mirror" ] || { echo "apt knows no mirror of Debian" && return 1; }
-    for release; do
-        echo "deb [signed-by=$keyring] $mirror $release main"
-    done >"$apt/sources.list"
-    private_apt apt-get update -qq --error-on=any -o Acquire::Check-Valid-Until=false
+    variant=$1 suite=$2 folder=$3
+    shift 3
+    rm -rf "$folder.new"
+    mkdir -p "${folder%/*}"
+    mmdebstrap --quiet --variant="$variant" --aptopt='Acquire::Check-Valid-Until "false"' \
+        --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr "$@" "$suite" "$folder.new" "$(debian_mirror)" || return 1
+    rm -rf "$folder"
+    mv "$folder.new" "$folder"
 }

@@ -1,14 +1,13 @@
 #!/bin/sh
 # reproducible.sh - whether the same sources give the same packages, bit for bit, wherever they are built.
 #
-#     reproducible.sh                  builds all packages twice under reprotest, with all that it varies
-#     reproducible.sh --quick FOLDER   builds them once more, and compares them with those in FOLDER
-#     reproducible.sh --compare FOLDER FOLDER
+#     reproducible.sh FOLDER           builds them once more, and compares them with those in FOLDER
+#     reproducible.sh FOLDER FOLDER    compares those that are there
 #
-# --quick builds in another folder, a year later, as another user, under another umask, locale and time zone, with one
-# processor, on a file system that lists files in another order, without the caller's environment. lintian does not look
-# at these: they are the same, or that is the fault. diffoscope says where packages differ, if it is installed. Installs
-# what it needs from Debian's packages (root).
+# Builds in another folder, a year later, as another user, under another umask, locale and time zone, with one processor,
+# on a file system that lists files in another order, without the caller's environment. lintian does not look at these:
+# they are the same, or that is the fault. diffoscope says where packages differ, if it is installed. Installs what it
+# needs from Debian's packages (root).
 
 # SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -18,36 +17,8 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/packaging/sources.sh
 . scripts/packaging/sources.sh
 
-# The copies are no checkouts, whose last commit is the date.
-date=${SOURCE_DATE_EPOCH:-$(source_date)}
-work_in drng-reproducible
-
-whole()
-{
-    need_packages reprotest diffoscope-minimal disorderfs faketime
-    copy_sources "$work/sources"
-    # The host's name takes namespaces and sudo; package.sh asks for none of it.
-    (cd "$work/sources" && reprotest --min-cpus 1 --vary=-domain_host,-user_group \
-        -c "SOURCE_DATE_EPOCH=$date scripts/packaging/package.sh out" . 'out/*drng*.*')
-}
-
-# compare FOLDER FOLDER - each package of the first with that of the second.
-compare()
-{
-    compared=0
-    for package in "$1"/*drng*.deb "$1"/*drng*.rpm; do
-        again=$2/${package##*/}
-        cmp "$package" "$again" >&2 || {
-            ! command -v diffoscope >/dev/null || diffoscope "$package" "$again" 2>&1 | head -n 60 >&2 || true
-            fail "${package##*/} is another one when it is built elsewhere"
-        }
-        sha256sum "$package"
-        compared=$((compared + 1))
-    done
-    [ "$compared" -ge 3 ] || fail "$1 does not hold .debs and .rpms"
-}
-
-quick()
+# build_elsewhere - into $again. The copies are no checkouts, whose last commit is the date.
+build_elsewhere()
 {
     need_packages disorderfs faketime
     chmod 711 "$work"
@@ -63,25 +34,24 @@ quick()
         exec setpriv --reuid=nobody --regid=nogroup --clear-groups \
             env -i HOME=/nonexistent PATH="$PATH" LC_ALL=C.UTF-8 LANG=fr_CH.UTF-8 TZ=Asia/Kathmandu DRNG_LINT=no SOURCE_DATE_EPOCH="$3" \
             faketime -f +400d sh -c "umask 077; taskset --cpu-list 0 scripts/packaging/package.sh out"' \
-        sh "$work/a longer path/drng" "$work/shuffled" "$date" >"$work/log" 2>&1 || {
+        sh "$work/a longer path/drng" "$work/shuffled" "${SOURCE_DATE_EPOCH:-$(source_date)}" >"$work/log" 2>&1 || {
         cat "$work/log" >&2
         fail "it cannot be built as another user on disorderfs, which takes root and /dev/fuse"
     }
-    compare "$1" "$work/a longer path/drng/out"
+    again="$work/a longer path/drng/out"
 }
 
-case ${1-} in
-'') whole ;;
---quick)
-    [ $# = 2 ] || fail "name the folder with the packages"
-    quick "$2"
-    ;;
---compare)
-    [ $# = 3 ] || fail "name two folders with packages"
-    compare "$2" "$3"
-    ;;
-*)
-    sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2
-    exit 64
-    ;;
-esac
+[ $# -gt 0 ] || fail "name the folder with the packages"
+work_in drng-reproducible
+again=${2-}
+[ -n "$again" ] || build_elsewhere
+compared=0
+for package in "$1"/*drng*.deb "$1"/*drng*.rpm; do
+    cmp "$package" "$again/${package##*/}" >&2 || {
+        ! command -v diffoscope >/dev/null || diffoscope "$package" "$again/${package##*/}" 2>&1 | head -n 60 >&2 || true
+        fail "${package##*/} is another one when it is built elsewhere"
+    }
+    sha256sum "$package"
+    compared=$((compared + 1))
+done
+[ "$compared" -ge 3 ] || fail "$1 does not hold .debs and .rpms"

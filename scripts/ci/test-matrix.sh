@@ -12,8 +12,8 @@
 # the tests runs. The chroots stay in DRNG_MATRIX_CACHE (default /var/cache/drng-matrix), about 500 MB each, and are
 # brought up to date when a day old. In experimental the servers and Python are sid's, on libcrypto.so.3; the openssl
 # command is of 4.x, and the test programs are built there, with its headers. So is a drng.so of its own, which must
-# compile without a warning and passes a choice of the tests before the one drng.so takes its place. Takes root. Status 0: all passed; 1: a test failed; 77: a release was not tested,
-# because its chroot cannot be made here.
+# compile without a warning and passes a choice of the tests before the one drng.so takes its place. Takes root. Status 0:
+# all passed; 1: a test failed; 77: a release was not tested, because its chroot cannot be made here.
 
 # SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -25,13 +25,13 @@ cache=${DRNG_MATRIX_CACHE:-/var/cache/drng-matrix}
 skip=77
 
 # What depends on libcrypto or on the servers; the arithmetic of mixing/ does not change with either.
-tests="test_command_line test_config test_enable test_examples test_fips test_hosts test_profiles test_random_provider
-    test_servers test_unit"
+tests="test_command_line test_config test_enable test_fips test_hosts test_profiles test_random_provider test_unit"
 kept=$PWD/build/matrix # what the document shows
 own_build="test_command_line test_config test_random_provider" # with what experimental builds
 of_servers="test_examples test_servers" # which experimental has on libcrypto.so.3 alone, as sid has
 if [ "${1-}" = --short ]; then
     tests="test_command_line test_config test_fips test_profiles test_random_provider"
+    of_servers=
     kept=
     shift
 fi
@@ -116,126 +116,55 @@ echo "drng.so: SHA-256 $(sha256sum <"$tree/build/release/drng.so" | cut -c1-16).
 
 # ---- Tests ----
 
-tree_of()
+# run_tests TREE RELEASE TEST... - notes what they come to. Sanitizers and valgrind have had their turn in test.sh.
+run_tests()
 {
-    [ "$1" = experimental ] && echo "$work/own" || echo "$tree"
+    from=$1 release=$2
+    shift 2
+    # shellcheck disable=SC2046 # paths without blanks
+    in_chroot --bind "$from" "$PWD" "$cache/$release" \
+        /usr/bin/python3 -m pytest -q --tb=short -o cache_dir=/tmp/pytest_cache --rootdir "$PWD" \
+        -k 'not asan and not valgrind and not helgrind and not every_preset' \
+        $(for test; do find "$PWD/tests" -name "$test.py"; done) >"$work/log" 2>&1 || {
+        tail -n 60 "$work/log"
+        status=1
+    }
+    printf '  %s: %s\n' "$*" "$(tail -n 1 "$work/log")"
 }
 
-# The log names what is wrong.
-build_own()
+# A drng.so with experimental's own headers; then the one drng.so takes its place.
+test_own_build()
 {
     mkdir "$work/own"
     tar -C "$tree" -c --exclude=./build . | tar -x -C "$work/own"
-    build_in "$work/own" experimental && ! grep -E "^[^ ]*[0-9]: (warning|error):" "$work/log"
-}
-
-# Sanitizers and valgrind have had their turn in test.sh.
-run_tests()
-{
-    in_chroot --bind "$(tree_of "$1")" "$PWD" "$cache/$1" \
-        /usr/bin/python3 -m pytest -q --tb=short -o cache_dir=/tmp/pytest_cache --rootdir "$PWD" \
-        -k 'not asan and not valgrind and not helgrind and not every_preset' "$PWD/$(find tests -name "$2.py")"
-}
-
-# "passed 12, skipped 1" of pytest's last line, which also counts what -k has left out.
-summary()
-{
-    tail -n 1 "$1" | sed -e 's/=//g' -e 's/ in [0-9.]*s.*//' -e 's/, [0-9]* deselected//' -e 's/^ *//' -e 's/ *$//'
-}
-
-# result_of NAME RELEASE TEST - runs it, and notes the result under this name.
-result_of()
-{
-    if run_tests "$2" "$3" >"$work/log" 2>&1; then
-        summary "$work/log" >"$results/$1"
-    else
+    if ! build_in "$work/own" experimental || grep -E "^[^ ]*[0-9]: (warning|error):" "$work/log"; then
         tail -n 60 "$work/log"
-        echo "FAILED: $(summary "$work/log")" >"$results/$1"
-        status=1
+        fail "it does not build in experimental, or not without a warning"
     fi
-    printf '  %-22s %s\n' "$1" "$(cat "$results/$1")"
-}
-
-test_own_build()
-{
-    if ! build_own; then
-        tail -n 60 "$work/log"
-        echo "FAILED: does not build, or not without a warning" >"$results/own_build"
-        status=1
-        return 1
-    fi
-    echo "built without a warning" >"$results/own_build"
-    for test in $own_build; do
-        result_of "own_build_$test" "$1" "$test"
-        ! grep -q FAILED "$results/own_build_$test" || echo "FAILED: $test" >"$results/own_build"
-    done
+    # shellcheck disable=SC2086 # a list of names
+    run_tests "$work/own" experimental $own_build
     for preset in release dev; do
         cp "$tree/build/$preset/drng.so" "$work/own/build/$preset/drng.so"
     done
 }
 
+# test_release RELEASE - its row of the table is left in $work/RELEASE.row.
 test_release()
 {
-    results=$work/$1
-    mkdir "$results"
-    in_chroot "$cache/$1" openssl version | cut -d' ' -f2 >"$results/version"
-    echo "$1: OpenSSL $(cat "$results/version")"
-    left_out=
+    version=$(in_chroot "$cache/$1" openssl version | cut -d' ' -f2)
+    echo "$1: OpenSSL $version"
+    from=$tree chosen="$tests $of_servers"
     if [ "$1" = experimental ]; then
-        test_own_build "$1" || return 0
-        left_out=$of_servers
+        test_own_build
+        from=$work/own chosen=$tests
     fi
-    for test in $tests; do
-        case " $left_out " in
-        *" $test "*) echo "as in sid" >"$results/$test" ;;
-        *) result_of "$test" "$1" "$test" ;;
-        esac
-    done
-}
-
-# keep RELEASE - its results, in the place of those of an earlier run.
-keep()
-{
-    rm -rf "${kept:?}/$1"
-    mkdir -p "$kept"
-    cp -r "$work/$1" "$kept/$1"
-}
-
-# print_table FOLDER - each result that it has, as Markdown.
-print_table()
-{
-    columns=
-    for release in bookworm trixie sid experimental; do
-        [ ! -e "$1/$release/version" ] || columns="$columns $release"
-    done
-    printf '| tests |'
-    for release in $columns; do
-        printf ' %s, OpenSSL %s |' "$release" "$(cat "$1/$release/version")"
-    done
-    printf '\n| --- |'
-    for release in $columns; do
-        printf ' --- |'
-    done
-    for test in $tests own_build; do
-        # shellcheck disable=SC2016 # Markdown
-        printf '\n| `%s` |' "$test"
-        for release in $columns; do
-            printf ' %s |' "$(cat "$1/$release/$test" 2>/dev/null || echo -)"
-        done
-    done
-    echo
-}
-
-# print_sums FOLDER - what passed, was skipped and failed on each release, as Markdown.
-print_sums()
-{
-    printf '| release | OpenSSL | passed | skipped | failed |\n| --- | --- | --- | --- | --- |\n'
-    for release in bookworm trixie sid experimental; do
-        [ ! -e "$1/$release/version" ] || awk -v "release=$release" -v "version=$(cat "$1/$release/version")" '
-            { gsub(",", ""); for (i = 2; i <= NF; i++) sum[$i] += $(i - 1) }
-            END { printf "| %s | %s | %d | %d | %d |\n", release, version, sum["passed"], sum["skipped"], sum["failed"] }
-        ' "$1/$release"/test_*
-    done
+    # shellcheck disable=SC2086 # a list of names
+    run_tests "$from" "$1" $chosen
+    tail -n 1 "$work/log" | awk -v "release=$1" -v "version=$version" '
+        { gsub("[,=]", ""); for (i = 2; i <= NF; i++) sum[$i] = $(i - 1) }
+        END { printf "| %s | %s | %d | %d | %d |\n", release, version, sum["passed"], sum["skipped"], sum["failed"] }
+    ' >"$work/$1.row"
+    cat "$work/$1.row"
 }
 
 status=0
@@ -243,14 +172,17 @@ missing=0
 for release in $releases; do
     if make_chroot "$release"; then
         test_release "$release"
-        [ -z "$kept" ] || keep "$release"
+        [ -z "$kept" ] || { mkdir -p "$kept" && cp "$work/$release.row" "$kept"; }
     else
         echo "$release: not tested, its chroot cannot be made"
         missing=$skip
     fi
 done
-echo
-print_table "$work"
-[ -z "$kept" ] || print_sums "$kept" >"$kept/releases.md"
+if [ -n "$kept" ]; then
+    printf '| release | OpenSSL | passed | skipped | failed |\n| --- | --- | --- | --- | --- |\n' >"$kept/releases.md"
+    for release in bookworm trixie sid experimental; do
+        cat "$kept/$release.row" 2>/dev/null || true
+    done >>"$kept/releases.md"
+fi
 [ $status = 0 ] || exit $status
 exit $missing

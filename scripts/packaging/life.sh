@@ -5,8 +5,8 @@
 #     life.sh rpm FOLDER    of the .rpms, on a Debian whose libcrypto then has its files where Fedora's and RHEL's has them
 #     life.sh installed     of the .debs that are installed already, without the upgrade: debian/tests/serves
 #
-# It works on the system that it runs on: in the copy of a chroot that scripts/ci/test-package.sh makes, or on the testbed
-# of autopkgtest. Listens on 127.0.0.1 only.
+# It works on the system that it runs on: a copy of this machine (tests/system/test_package.py), the copy of a chroot
+# (scripts/ci/test-package.sh), or the testbed of autopkgtest. Listens on 127.0.0.1 only.
 
 # SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -114,11 +114,12 @@ END
 
 # ---- What is looked at ----
 
-# Every name, and what is in /etc; but for what dpkg, rpm and the programs of this test keep for themselves.
+# Every name where packages put theirs, and what is in /etc; but for what dpkg, rpm and the programs of this test keep for
+# themselves.
 snapshot()
 {
-    find / -xdev \( -path /proc -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/lib/rpm -o -path /var/lib/nginx \
-        -o -path /var/log -o -path /var/cache -o -path /tmp -o -path /var/tmp \) -prune -o -print | sort
+    find /etc /usr /var -xdev \( -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/lib/rpm -o -path /var/lib/nginx \
+        -o -path /var/lib/prometheus -o -path /var/log -o -path /var/cache -o -path /var/tmp \) -prune -o -print | sort
     find /etc -type f -exec sha256sum {} + | sort
 }
 
@@ -272,7 +273,7 @@ switched_off()
     [ "$(grep -c drng $conf)" = "$1" ] || fail "openssl.cnf has not $1 lines of drng"
     sed -i /drng/d $conf
     untouched
-    [ -z "$(find / -xdev -name drng.so)" ] || fail "the module is left"
+    [ -z "$(find /usr -name drng.so)" ] || fail "the module is left"
     [ -z "$(find /etc/systemd /var/lib -name 'drng*.conf' -o -name 'drng*.timer' -o -name drng.prom)" ] ||
         fail "a drop-in, the timer or what the collector has written is left"
 }
@@ -290,6 +291,7 @@ lives()
 
     step "Removed while it is on, and openssl.cnf has changed: the change is kept, and a line that does nothing"
     echo "# mine" | tee -a $conf >>"$work/openssl.cnf"
+    echo "# edited" >>/etc/systemd/system/nginx.service.d/drng.conf
     for place in "${conf%/*}" $included /etc/ssl /etc/ssl/drng; do
         [ ! -d "$place" ] || echo half >"$place/.drng-enable-0123456789abcdef.tmp"
     done
@@ -300,7 +302,6 @@ lives()
 
     step "Purged: nothing is left"
     purge
-    rm -rf /var/lib/prometheus
     rmdir -p --ignore-fail-on-non-empty /etc/systemd/system/timers.target.wants
     cp "$work/stock.cnf" $conf
     as_in "$work/before"

@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -115,29 +116,6 @@ def test_the_module_needs_libc_alone() -> None:
     assert not others
 
 
-def test_install_puts_everything_in_place(tmp_path: Path) -> None:
-    modules = output("pkg-config", "--variable=modulesdir", "libcrypto").strip()
-    output(
-        "cmake",
-        "--install",
-        str(BUILD / "release"),
-        "--prefix",
-        "/usr",
-        env={"DESTDIR": str(tmp_path), "PATH": "/usr/bin:/bin"},
-    )
-    documentation = ("man/man7/provider-drng.7", "doc/drng/examples/nginx/nginx.conf")
-    for path in (
-        f"{modules}/drng.so",
-        "/usr/share/drng/profiles/drng.cnf",
-        *(f"/usr/share/{p}" for p in documentation),
-    ):
-        assert (tmp_path / path.lstrip("/")).is_file(), path
-    assert sorted(p.name for p in (tmp_path / "etc/ssl/drng").iterdir()) == sorted(
-        p.name for p in ROOT.glob("conf/*.cnf")
-    )
-    assert "SERVICE" in output(str(tmp_path / "usr/bin/drng-status"), "--help")
-
-
 def test_everybody_may_read_what_is_installed(tmp_path: Path) -> None:
     """Whatever the umask: OpenSSL passes over a profile that it may not read, and serves by itself."""
     env = {"DESTDIR": str(tmp_path / "root"), "PATH": "/usr/bin:/bin"}
@@ -190,16 +168,6 @@ def test_uninstalling_leaves_no_empty_folder_and_what_is_somebody_s_own(tmp_path
     assert not list(root.rglob("*drng*"))
 
 
-def test_an_installation_by_hand_ends_with_the_next_step() -> None:
-    script = ["cmake", "-P", str(ROOT / "scripts/packaging/next-step.cmake")]
-    by_hand, staged = (
-        subprocess.run(script, env={"PATH": "/usr/bin:/bin", "DESTDIR": to}, capture_output=True, text=True, check=True)
-        for to in ("", "/tmp")
-    )
-    assert "Next: drng-enable on SERVICE" in by_hand.stdout
-    assert staged.stdout == ""
-
-
 @pytest.mark.nightly("the installation of the release preset")
 def test_what_people_type_by_habit_is_what_is_released(tmp_path: Path) -> None:
     """Without a build type, with a distribution's flags, and with folders and parts of somebody's own choice."""
@@ -229,6 +197,46 @@ def test_what_people_type_by_habit_is_what_is_released(tmp_path: Path) -> None:
     assert '"/etc/other/drng"' in (root / "usr/share/drng/__init__.py").read_text()
     assert str(build).encode() not in (build / "libdrng.a").read_bytes()
     assert str(ROOT).encode() not in (build / "libdrng.a").read_bytes()
+
+
+# As Arch has it: one folder of programs, and flags of its own.
+PKGBUILD = f"""\
+pkgname=drng
+pkgver=1
+pkgrel=1
+arch=("$CARCH")
+options=(!lto)
+build() {{
+    cmake -S {ROOT} -B build -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR=lib \
+        -DCMAKE_INSTALL_SBINDIR=bin -DDRNG_TESTS=OFF
+    cmake --build build
+}}
+package() {{
+    DESTDIR="$pkgdir" cmake --install build
+}}
+"""
+
+
+@pytest.mark.nightly("the installation of the release preset")
+def test_a_pkgbuild_makes_a_package(open_folder: Path) -> None:
+    """By makepkg, which is for no root, and which names what a package should not hold."""
+    (open_folder / "PKGBUILD").write_text(PKGBUILD)
+    shutil.chown(open_folder, "nobody")
+    as_nobody = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups") if os.geteuid() == 0 else ()
+    made = subprocess.run(
+        [*as_nobody, need("makepkg"), "--nodeps", "--noconfirm"],
+        cwd=open_folder,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(open_folder), "PACMAN": "true"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stderr.count("WARNING") == 1, f"more than --nodeps: {made.stderr}"
+    (package,) = open_folder.glob("drng-1-1-*.pkg.tar*")
+    held = set(output("bsdtar", "-tf", str(package)).splitlines())
+    assert {"usr/bin/drng-enable", "usr/bin/drng-status", "usr/lib/libdrng.so.0"} <= held
+    assert [name for name in held if name.endswith("/ossl-modules/drng.so")]
 
 
 def test_a_switch_leaves_the_units_out_and_not_the_tools(tmp_path: Path) -> None:
@@ -399,13 +407,3 @@ def test_installed_paths_in_documents_and_examples_are_right() -> None:
         plain = text.read_text().replace(r"\-", "-").replace("drng/nginx.cnf", "drng/NAME.cnf")
         for path in re.findall(r"/(?:etc/ssl|usr/share/doc)/drng/[\w./-]*\w", plain):
             assert path in installed, text
-
-
-def test_continuous_integration_runs_the_scripts() -> None:
-    steps = re.findall(r"^ +- run: (\S+)", (ROOT / ".github/workflows/ci.yml").read_text(), flags=re.MULTILINE)
-    assert "scripts/test.sh" in steps
-    assert "exec scripts/test.sh\n" in (ROOT / ".ci/run").read_text()
-    assert "- run: scripts/test.sh --all\n" in (ROOT / ".github/workflows/nightly.yml").read_text()
-    # What the container lacks, and whose the folder is; all else is a script, as
-    # test_what_a_host_runs_is_fixed_and_may_little() checks.
-    assert {step for step in steps if not step.startswith("scripts/")} == {"apt-get", "git"}

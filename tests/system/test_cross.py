@@ -28,8 +28,6 @@ pytestmark = pytest.mark.nightly("the code of other processors in their units' t
 class Architecture:
     name: str
     tools: str  # the prefix of its binutils
-    machine: int  # e_machine of an ELF header
-    order: str
     with_instructions: str | None  # a CPU of QEMU's
     without: str
 
@@ -69,10 +67,10 @@ class Architecture:
 
 
 ARCHITECTURES = (
-    Architecture("aarch64", "aarch64-linux-gnu", 183, "little", ARM_MAX, "cortex-a72"),
-    Architecture("ppc64le", "powerpc64le-linux-gnu", 21, "little", None, "power9"),
-    Architecture("s390x", "s390x-linux-gnu", 22, "big", None, "max"),
-    Architecture("riscv64", "riscv64-linux-gnu", 243, "little", None, "rv64"),
+    Architecture("aarch64", "aarch64-linux-gnu", ARM_MAX, "cortex-a72"),
+    Architecture("ppc64le", "powerpc64le-linux-gnu", None, "power9"),
+    Architecture("s390x", "s390x-linux-gnu", None, "max"),
+    Architecture("riscv64", "riscv64-linux-gnu", None, "rv64"),
 )
 ARM = ARCHITECTURES[0]
 NO_RNG = ("cortex-a72", "neoverse-n1")
@@ -107,12 +105,6 @@ def own_counters(arch: Architecture, flavour: Flavour) -> dict:
 
 
 # ---- The module ----
-
-
-def test_the_module_is_one_for_it(arch: Architecture, bare: Flavour) -> None:
-    header = (bare.modules / "drng.so").read_bytes()[:20]
-    assert header[:4] == b"\x7fELF"
-    assert int.from_bytes(header[18:20], arch.order) == arch.machine
 
 
 def test_it_exports_its_entry_point_and_its_counters_and_has_no_executable_stack(
@@ -202,14 +194,6 @@ def test_each_instruction_serves_by_its_name(arch: Architecture, hardware: Flavo
         assert drng["disabled-reason"] == "; ".join(reasons)
 
 
-def test_two_programs_draw_other_bytes(arch: Architecture, hardware: Flavour) -> None:
-    results = [hardware.run([arch.openssl, "rand", "-provider", "drng", "-hex", "32"]) for _ in range(2)]
-    for result in results:
-        assert result.returncode == 0, result.stderr
-        assert re.fullmatch(r"[0-9a-f]{64}\n", result.stdout)
-    assert results[0].stdout != results[1].stdout
-
-
 def test_arms_generator_is_an_algorithm(arch: Architecture, hardware: Flavour) -> None:
     listing = hardware.run([arch.openssl, "list", "-random-generators", "-provider", "drng"])
     offered = set(re.findall(r"^ *(\S+) @ drng$|(RNDR|RDRAND)", listing.stdout, flags=re.M))
@@ -267,13 +251,6 @@ def test_without_a_fallback_nothing_serves(arch: Architecture, bare: Flavour, co
         assert arch.absent.rsplit(": ", 1)[-1] in reasons
         assert answer["drng"]["active-source"] == "none"
         assert answer["drng"]["seeds-fallback"] == 0
-
-
-def test_the_command_line_fails_without_a_fallback(arch: Architecture, bare: Flavour, config: ConfigWriter) -> None:
-    result = bare.run([arch.openssl, "rand", "-hex", "32"], {"OPENSSL_CONF": str(config(fallback="no"))})
-    assert result.returncode != 0
-    assert result.stdout == ""
-    assert arch.absent in result.stderr
 
 
 # ---- Either ----

@@ -197,20 +197,6 @@ def test_a_result_that_is_ignored_is_a_warning(tmp_path: Path) -> None:
 # ---- Installed ----
 
 
-def test_what_is_installed(installed: Path) -> None:
-    there = {str(path.relative_to(installed)) for path in installed.rglob("*") if not path.is_dir()}
-    lib = str(libdir(installed).relative_to(installed))
-    files = {"libdrng.so", "libdrng.so.0", "libdrng.a", "pkgconfig/drng.pc"}
-    files |= {f"cmake/drng/{name}" for name in ("drng-config.cmake", "drng-config-version.cmake")}
-    wanted = {f"{lib}/{name}" for name in files} | {"include/drng.h", "share/man/man3/libdrng.3"}
-    wanted |= {f"share/man/man3/{call}.3" for call in declared()}
-    wanted |= {f"share/doc/libdrng/examples/{path.name}" for path in EXAMPLES.iterdir() if path.is_file()}
-    version = next(name for name in there if re.search(r"libdrng\.so\.0\.\d+\.\d+\.\d+$", name))
-    assert there == wanted | {version}
-    links = {name: (installed / lib / name).readlink() for name in ("libdrng.so", "libdrng.so.0")}
-    assert {str(link) for link in links.values()} <= {"libdrng.so.0", Path(version).name}
-
-
 def test_pkg_config_leads_to_where_it_is_installed(installed: Path) -> None:
     said = [
         str(Path(word[2:]).resolve())

@@ -31,23 +31,6 @@ def test_every_mutation_applies() -> None:
     assert result.returncode == 0, result.stderr
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("['drng_rct_passes', 'health', 'return rct->run > cutoff;', '']", "its text is there 0 times"),
-        ("['drng_rct_passes', 'health', 'rct', '']", "where once is wanted"),
-        ("['no_such_function', 'health', 'return', '']", "it is defined nowhere"),
-        ("['inside', 'health', 'old']", "is not four texts"),
-    ],
-)
-def test_a_row_that_does_not_apply_is_an_error(tmp_path: Path, row: str, message: str) -> None:
-    table = tmp_path / "table.toml"
-    table.write_text(f"'one' = {row}\n")
-    result = mutate("--check", "--table", str(table))
-    assert result.returncode == 2
-    assert message in result.stderr
-
-
 @pytest.mark.nightly("each mutation's place in the code")
 def test_what_is_seen_and_what_is_not(tmp_path: Path) -> None:
     table = tmp_path / "table.toml"

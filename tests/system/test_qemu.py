@@ -191,24 +191,6 @@ def test_the_rdrand_generator_serves_where_it_may(model: Model, tmp_path: Path) 
         assert f"RDRAND may not be used: {model.reason.rsplit(': ', 1)[1]}" in "\n".join(answer["errors"])
 
 
-@pytest.mark.parametrize("cpu", ["Nehalem", "Westmere", "Haswell", "max", "max,-rdrand,-aes"])
-def test_the_command_line_serves(cpu: str) -> None:
-    command = [need("openssl"), "rand", "-provider", "drng", "-hex", "32"]
-    results = [emulated(cpu).run(command) for _ in range(2)]
-    for result in results:
-        assert result.returncode == 0, result.stderr
-        assert re.fullmatch(r"[0-9a-f]{64}\n", result.stdout)
-    assert results[0].stdout != results[1].stdout
-
-
-def test_the_command_line_fails_without_a_fallback(config: ConfigWriter) -> None:
-    env = {"OPENSSL_CONF": str(config(fallback="no"))}
-    result = emulated("Nehalem").run([need("openssl"), "rand", "-hex", "32"], env)
-    assert result.returncode != 0
-    assert result.stdout == ""
-    assert f"RDSEED: {ABSENT}; RDRAND: {ABSENT}" in result.stderr
-
-
 # ---- A CPU that lies: the same words in every run ----
 
 
@@ -313,8 +295,3 @@ def test_the_self_test_steps_down_from_a_wrong_implementation(cpu: str, wrong: s
     answer = emulated(cpu).probe(CONF / "drng.cnf")
     assert answer["rand_bytes"] == 1
     assert answer["drng"]["aes-implementation"] == "AES-NI"
-
-
-def test_programs_are_those_of_the_build() -> None:
-    names = {name for name, _ in programs("dev")}
-    assert set(NOT_HERE) <= names, "a table here names what is not built"
