@@ -47,11 +47,11 @@ def _run(command: Sequence[str], env: Mapping[str, str], version: str) -> Outcom
     return Outcome(PAGE in said, found[1] if found else "", said)
 
 
-def openssl(visit: Visit, env: Mapping[str, str], *options: str) -> Outcome:
+def openssl(visit: Visit, env: Mapping[str, str]) -> Outcome:
     site = visit.site
     command = ["openssl", "s_client", "-connect", f"127.0.0.1:{site.ports[visit.port]}", "-ign_eof"]
     command += ["-CAfile", str(site.cert(visit.port)), "-verify_return_error"]
-    command += ["-" + visit.version.lower().replace("v", "").replace(".", "_"), *options]
+    command += ["-" + visit.version.lower().replace("v", "").replace(".", "_")]
     return _run(command, env, r"^(?:New|Reused), (TLSv1\.[23]), ")
 
 

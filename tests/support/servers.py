@@ -219,8 +219,6 @@ class Kind:
     # None where another configuration takes another process.
     reload_signal: signal.Signals | None = signal.SIGHUP
     has_workers = True
-    # Whether a session of TLS 1.2 can be resumed by its id in whatever worker gets the connection.
-    shares_sessions = True
     # Whether connections that arrive during a reload are all answered.
     seamless = True
     # What its log says whenever it has taken up its configuration; "" where there is no such line.
@@ -375,7 +373,6 @@ class Python(Kind):
 
     name = "python-fork"
     reload_signal = None
-    shares_sessions = False
 
     def configure(self, site: Site) -> list[str]:
         services = (word for port, number in site.ports.items() for word in (number, site.cert(port), site.key(port)))

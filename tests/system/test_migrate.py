@@ -89,14 +89,6 @@ def test_the_openssl_command(tmp_path: Path) -> None:
     assert matches(r"^public +RDRAND of provider drng$", said)
 
 
-def test_an_engine_that_is_not_there_leaves_openssls_own(tmp_path: Path) -> None:
-    """Bytes and success all the same: why the page says to remove the line."""
-    said = type_in(["openssl list -engines", "openssl rand -engine rdrand -hex 16"], tmp_path)
-    assert "rdrand" not in answer_to("openssl list -engines", said), "this OpenSSL has it: the page is for others"
-    assert 'Invalid engine "rdrand"' in said
-    assert matches(r"^[0-9a-f]{32}", said)
-
-
 def test_a_program_that_chooses_for_itself(tmp_path: Path) -> None:
     heading = "RAND_set_rand_engine and ENGINE_set_default_RAND"
     said = type_in([program(heading), *commands(heading)], tmp_path)
@@ -144,13 +136,6 @@ def test_haproxy(tmp_path: Path) -> None:
     assert "unknown keyword 'ssl-engine'" in said
     assert matches(r"^pid +\d+\nname +haproxy\nunit +.*\nowner +.*\nuses +drng$", said)
     assert matches("^a page$", said)
-
-
-def test_apache_refuses_the_engine(tmp_path: Path) -> None:
-    line = "echo 'SSLCryptoDevice rdrand' >>/etc/apache2/mods-available/ssl.conf"
-    refused = "if apachectl configtest; then exit 1; fi"
-    said = type_in([CERTIFICATE, APACHE, line, refused, *commands("Apache")], tmp_path)
-    assert "SSLCryptoDevice: Invalid argument" in said
 
 
 def test_ia32cap(tmp_path: Path) -> None:

@@ -84,28 +84,6 @@ def test_handshakes(served: Running, env: dict[str, str], client: str, version: 
     assert outcome.version == version
 
 
-def resumptions(server: Running, env: dict[str, str], version: str, directory: Path, *options: str) -> list[bool]:
-    """Whether the session was resumed: of a first connection, and of some with what it was given."""
-    session = directory / "session.pem"
-    visit = clients.Visit(server.site, "ec", version)
-    outcomes = [clients.openssl(visit, env, "-sess_out", str(session), *options)]
-    outcomes += [clients.openssl(visit, env, "-sess_in", str(session), *options) for _ in range(4)]
-    assert all(outcome.page for outcome in outcomes), outcomes
-    return [f"Reused, {version}" in outcome.said for outcome in outcomes]
-
-
-@pytest.mark.parametrize("version", clients.VERSIONS)
-def test_sessions_are_resumed_by_ticket(served: Running, env: dict[str, str], tmp_path: Path, version: str) -> None:
-    """The keys of the tickets are random numbers too, and all workers have the same."""
-    assert resumptions(served, env, version, tmp_path) == [False, True, True, True, True]
-
-
-def test_sessions_are_resumed_by_id(served: Running, env: dict[str, str], tmp_path: Path) -> None:
-    if not served.kind.shares_sessions:
-        pytest.skip(f"{served.kind}: each worker has sessions of its own")
-    assert resumptions(served, env, "TLSv1.2", tmp_path, "-no_ticket") == [False, True, True, True, True]
-
-
 # ---- Who serves ----
 
 

@@ -16,13 +16,6 @@ from tests.support.builds import CONF, ROOT
 RULES = CONF / "udev" / "60-drng-vmclock.rules"
 DEVICE = "/dev/vmclock0"
 
-RULE = 'SUBSYSTEM=="misc", KERNEL=="vmclock*", MODE="0444"'
-
-
-def test_the_rule_is_of_vmclock_s_devices_which_everybody_reads_and_nobody_writes() -> None:
-    assert [line for line in RULES.read_text().splitlines() if line and not line.startswith("#")] == [RULE]
-    assert re.fullmatch(r"\d\d-[a-z-]+\.rules", RULES.name), "udev goes by the names"
-
 
 def test_udev_itself_takes_it() -> None:
     """systemd 254 and later can say so."""
