@@ -27,14 +27,10 @@ step "Who serves under conf/drng.cnf"
 OPENSSL_CONF=$PWD/conf/drng.cnf scripts/drng-status
 
 work=$(mktemp -d)
-nginx_pid=
+pid=
 stop()
 {
-    if [ -n "$nginx_pid" ] && kill "$nginx_pid" 2>/dev/null; then
-        wait "$nginx_pid" 2>/dev/null || true
-        echo "nginx has stopped"
-        nginx_pid=
-    fi
+    [ -z "$pid" ] || kill "$pid"
     rm -rf "$work"
 }
 trap stop EXIT
@@ -50,27 +46,17 @@ sed -e "s,/run/nginx-drng.pid,$work/nginx.pid," \
     -e "s,/etc/ssl/private/drng.key,$work/key.pem," \
     -e "s,127.0.0.1:8443,127.0.0.1:$port," conf/nginx/nginx.conf >"$work/nginx.conf"
 
-OPENSSL_CONF=$PWD/conf/drng.cnf nginx -c "$work/nginx.conf" -g 'daemon off;' &
-nginx_pid=$!
-tries=0
-until [ -s "$work/nginx.pid" ]; do # written once nginx listens
-    tries=$((tries + 1))
-    if [ $tries -gt 100 ] || ! kill -0 "$nginx_pid" 2>/dev/null; then
-        cat "$work/error.log" >&2
-        exit 1
-    fi
-    sleep 0.1
-done
+# It returns once nginx listens, and has written the pid.
+OPENSSL_CONF=$PWD/conf/drng.cnf nginx -c "$work/nginx.conf" || {
+    cat "$work/error.log" >&2
+    exit 1
+}
+pid=$(cat "$work/nginx.pid")
 curl --silent --show-error --cacert "$work/cert.pem" "https://127.0.0.1:$port/"
-for pid in "$nginx_pid" $(cat "/proc/$nginx_pid/task/$nginx_pid/children"); do
-    if grep -q "$module" "/proc/$pid/maps"; then
-        printf '%s\n' "process $pid of nginx maps drng.so"
-    else
-        printf '%s\n' "process $pid of nginx does not map drng.so" >&2
-        exit 1
-    fi
+for process in "$pid" $(cat "/proc/$pid/task/$pid/children"); do
+    grep -q "$module" "/proc/$process/maps" || fail "process $process of nginx does not map drng.so"
+    printf '%s\n' "process $process of nginx maps drng.so"
 done
-stop
 
 step "What comes next"
 cat <<'NEXT'

@@ -6,7 +6,7 @@ A proof counts if every property holds, loops unwound to their end included, and
 that its harness names is reached, in a second run; and if the prover refuses each of its mutants. scripts/prove.sh
 makes the chroot and starts this.
 
-    prove.py --chroot DIR [--quick] [--mutants | --no-mutants] [NAME...]
+    prove.py --chroot DIR [--quick] [NAME...]
     prove.py --list           the proofs, a line each: what is claimed, and for which sizes
 """
 
@@ -366,8 +366,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--chroot", type=Path, help="where the tools are; without it, on this machine")
     parser.add_argument("--quick", action="store_true", help="only those that take seconds, and no mutants")
-    parser.add_argument("--mutants", action="store_true", help="the mutants, with --quick too")
-    parser.add_argument("--no-mutants", action="store_true")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("names", nargs="*", metavar="NAME")
     args = parser.parse_args()
@@ -377,8 +375,7 @@ def main() -> int:
         if args.list:
             print("\n".join(f"{p.name}: {p.claims} (bound: {p.bound})" for p in proofs))
             return 0
-        with_mutants = args.mutants or not (args.quick or args.no_mutants)
-        return run(Tools(args.chroot), chosen(proofs, args.names, args.quick), with_mutants)
+        return run(Tools(args.chroot), chosen(proofs, args.names, args.quick), not args.quick)
     except Unusable as problem:
         print(problem, file=sys.stderr)
         return 2

@@ -43,7 +43,7 @@ def test_the_short_proofs_hold() -> None:
 @pytest.mark.nightly("that lists and models fit the code")
 @pytest.mark.parametrize("name", ["health: equal words", "budget: a look"])
 def test_the_prover_refuses_a_mutant(name: str) -> None:
-    result = run("--mutants", name)
+    result = run(name)
     assert result.returncode == 0, result.stdout + result.stderr
     assert re.search(r"proved, .* [1-9]\d* mutants refused", result.stdout)
 
