@@ -565,21 +565,6 @@ def test_numbers_that_go_in_circles(proc: Path) -> None:
     assert procfs.family(1) == [1, 2, 3]
 
 
-def test_groups_that_nest_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever has a group of its own may make others in it, deeper than Python calls itself."""
-    monkeypatch.setattr(services, "CGROUPS", (tmp_path,))
-    deep = tmp_path / "g"
-    for _ in range(1500):
-        deep.mkdir()
-        deep = deep / "d"
-    (deep.parent / "cgroup.procs").write_text("12\n0\n")
-    (tmp_path / "g" / "cgroup.procs").write_text("11\n")
-    found = services.cgroup_members("/g")
-    # Neither can pytest: it would leave the directory where it is.
-    subprocess.run(["rm", "-rf", str(tmp_path / "g")], check=True)
-    assert found == [11, 12]
-
-
 # ---- One among others ----
 
 

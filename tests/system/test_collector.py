@@ -65,7 +65,7 @@ def sample(text: str, name: str, **labels: str) -> int:
     return int(found[0])
 
 
-T = {"unit": "t.service", "owner": "nobody"}
+T = {"unit": "t.service"}
 
 
 def test_it_is_off_until_one_command_turns_it_on(anew: Machine) -> None:
@@ -155,7 +155,6 @@ def test_a_folder_that_is_a_link_is_refused(anew: Machine) -> None:
     assert anew.run("ls", "-A", "/root/theirs").stdout == ""
     result = anew.run("drng-status", "--prometheus", "--output", FILE, check=False)
     assert (result.returncode, anew.run("ls", "-A", "/root/theirs").stdout) == (3, "")
-    assert f"{FOLDER} cannot be opened: it is no folder, or is a link or below one" in result.stderr
 
 
 def test_node_exporter_reads_it(anew: Machine) -> None:
@@ -252,9 +251,7 @@ def test_a_service_that_was_switched_on_and_not_restarted_is_named(anew: Machine
     assert "it started before openssl.cnf named drng; use `systemctl restart u`" in anew.run("drng-status", "u").stdout
     # In its sandbox the collector reaches systemd and openssl.cnf, too.
     counted = collect(anew)
-    assert (
-        sample(counted, "drng_restart_needed_processes", unit="u.service", owner="nobody", reason="configuration") == 1
-    )
+    assert sample(counted, "drng_restart_needed_processes", unit="u.service", reason="configuration") == 1
     anew.run("systemctl", "restart", "u")
     assert "u.service" not in needing(anew)
     # A drop-in of somebody's own, which names a file that was there before.

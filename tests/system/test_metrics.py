@@ -97,18 +97,7 @@ def test_names_that_are_made_up_have_one_label(unit: str, label: str) -> None:
     assert systemd.label(unit) == label
 
 
-# ---- Groups ----
-
-
-def test_groups_are_bounded_and_those_with_drng_come_first() -> None:
-    """Users make as many units and numbers as they like: they share a group, and lose no count."""
-    plain = [without_drng(i, unit=f"u{i:03}.service") for i in range(100)]
-    groups = metrics.groups_of([*plain, made_up(1000, unit="z.service")])
-    assert len(groups) == metrics.MOST_GROUPS + 1 and ("z.service", "o") in groups and metrics.OTHERS in groups
-    assert sum(map(len, groups.values())) == 101
-    many = [made_up(i, unit=f"u{i}.service", owner=str(100000 + i)) for i in range(100)]
-    assert ("a.service", "o") in metrics.groups_of([*many, made_up(1)])
-    assert {owner for _, owner in metrics.groups_of(many)} == {"other"}
+# ---- Units ----
 
 
 def test_the_sums_of_a_unit() -> None:
@@ -116,7 +105,7 @@ def test_the_sums_of_a_unit() -> None:
     three = [made_up(1, requests=5, last_seed=9), made_up(2, requests=6), without_drng(3)]
     text = metrics.metrics_of(three)
     found = samples(text)
-    who = 'unit="a.service",owner="o"'
+    who = 'unit="a.service"'
     assert "pid=" not in text and " counter" not in text
     assert (found[f"drng_requests{{{who}}}"], found[f"drng_last_seed_timestamp_seconds{{{who}}}"]) == (11, 9)
     assert len(metrics.metrics_of([made_up(i) for i in range(1000)])) < 16384
@@ -128,7 +117,7 @@ def test_the_sums_of_a_unit() -> None:
 def test_every_count_is_there_with_all_its_values() -> None:
     """Of a unit in which nothing is wrong."""
     found = samples(metrics.metrics_of([made_up(1)]))
-    who = 'unit="a.service",owner="o"'
+    who = 'unit="a.service"'
     for state in states.STATES:
         assert found[f'drng_processes{{{who},state="{state}"}}'] == int(state == "served")
     for reason in verdict.RESTART:
@@ -187,7 +176,7 @@ def test_an_instruction_that_may_not_serve_is_counted_with_the_reason(last: str,
     }
     assert len(denied) == 2 * len(metrics.DENIED)
     assert [name for name, value in denied.items() if value] == (
-        [f'drng_instruction_denied_processes{{unit="a.service",owner="o",instruction="rdseed",reason="{reason}"}}']
+        [f'drng_instruction_denied_processes{{unit="a.service",instruction="rdseed",reason="{reason}"}}']
         if reason
         else []
     )

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from scripts.drng import aside, procfs, systemd
+from scripts.drng import procfs, systemd
 from scripts.drng.status import look, metrics, output, services, stats, verdict
 from scripts.drng.status.sources import Source
 from tests.hostile.fake_proc import FakeProcess, module, module_maps, replaced_proc, write
@@ -540,43 +540,28 @@ def test_drng_that_is_loaded_and_never_drawn_from_is_not_said_to_serve(tmp_path:
 
 
 @pytest.fixture
-def systemctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def systemctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Answers as systemctl would: for each service the lines in a file of its name."""
     program = tmp_path / "systemctl"
     program.write_text('#!/bin/sh\nfor name; do :; done\ncat "$(dirname "$0")/$name"\n')
     program.chmod(0o755)
     monkeypatch.setattr(systemd, "PATH", f"{tmp_path}:{systemd.PATH}")
     monkeypatch.setattr(systemd, "SYSTEMD", tmp_path)
-    monkeypatch.setattr(services, "CGROUPS", (tmp_path / "cgroup",))
-    return tmp_path
+    with replaced_proc(tmp_path):
+        yield tmp_path
 
 
-def unit(folder: Path, name: str, group: str = "", main: int = 0, load: str = "loaded", active: str = "active") -> None:
-    lines = (f"MainPID={main}", f"LoadState={load}", f"ActiveState={active}", f"ControlGroup={group}")
+def unit(folder: Path, name: str, group: str = "", load: str = "loaded", active: str = "active") -> None:
+    lines = (f"LoadState={load}", f"ActiveState={active}", f"ControlGroup={group}")
     (folder / name).write_text("\n".join(lines))
 
 
 def test_a_service_is_its_control_group(systemctl: Path) -> None:
-    group = systemctl / "cgroup/system.slice/web.service"
-    (group / "inner").mkdir(parents=True)
-    (group / "cgroup.procs").write_text("12\n11\n")
-    (group / "inner/cgroup.procs").write_text("13\n")
-    unit(systemctl, "web", "/system.slice/web.service", 11)
-    assert services.members_of("web") == [11, 12, 13]
-
-
-def test_more_control_groups_than_anybody_can_go_through(systemctl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    unit(systemctl, "web", "/web.service", 11)
-    monkeypatch.setattr(services, "cgroup_members", lambda _: time.sleep(5))
-    monkeypatch.setattr(aside, "SECONDS", 0.1)
-    with pytest.raises(procfs.TargetError, match="web cannot be gone through: no answer within"):
-        services.members_of("web")
-
-
-def test_a_service_without_a_control_group_is_its_main_process_and_its_children(systemctl: Path) -> None:
-    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as child:
-        unit(systemctl, "web", main=os.getpid())
-        assert {os.getpid(), child.pid} <= set(services.members_of("web"))
+    """And what is below: its users may make groups there."""
+    for pid, group in ((11, b"/web.service"), (12, b"/web.service/a/b"), (13, b"/web.services"), (14, b"/x")):
+        write(systemctl / "proc", pid, FakeProcess(extra={"cgroup": b"3:cpu:/\n0::/system.slice" + group + b"\n"}))
+    unit(systemctl, "web", "/system.slice/web.service")
+    assert services.members_of("web") == [11, 12]
 
 
 @pytest.mark.parametrize("name", ("", "-H", "nginx*", "a b", "../a", "a\n", "a\x1b", "x" * 256))

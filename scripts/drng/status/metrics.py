@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Prometheus reads, by unit and owner: numbers of processes, and the sums of the counters that drng keeps in them.
+"""What Prometheus reads, by unit: numbers of processes, and the sums of the counters that drng keeps in them.
 
-No label is taken from what a process says of itself.
+No label is taken from what a process says of itself, and none is without bound: see systemd.label().
 """
 
 from __future__ import annotations
@@ -16,15 +16,6 @@ from .stats import DENIALS, MEMORY
 from .verdict import RESTART, Process
 
 Labels = dict[str, str]
-Pair = tuple[str, str]
-
-# Users could make more than anybody wants to keep.
-MOST_GROUPS = 64
-OTHERS = ("other", "other")
-
-# Numbers of users from there on, without an account, are one owner.
-FIRST_OF_USERS, NO_ACCOUNT = 1000, "other"
-
 # Counters by the extra label; for each value of that, the key. What a process calls its instructions is not believed.
 PLAIN = (
     *("seed-failures", "reseeds", "fork-reseeds", "clone-reseeds", "kernel-words", "seeds-without-kernel-bytes"),
@@ -84,50 +75,32 @@ def metric(name: str, text: str, samples: Iterable[tuple[Labels, int]]) -> list[
     return lines
 
 
-def pair_of(process: Process) -> Pair:
-    owner = process.owner or "unknown"
-    numbered = owner.isdigit() and int(owner) >= FIRST_OF_USERS
-    return systemd.label(process.unit), NO_ACCOUNT if numbered else owner
-
-
-def groups_of(found: Iterable[Process]) -> dict[Pair, list[Process]]:
-    """Those that drng serves come first, and those of users with an account, where there are too many."""
-    groups: dict[Pair, list[Process]] = {}
-    for process in found:
-        groups.setdefault(pair_of(process), []).append(process)
-
-    def last(pair: Pair) -> tuple[bool, bool, Pair]:
-        return pair[1] == NO_ACCOUNT, not any(process.counters for process in groups[pair]), pair
-
-    for pair in sorted(groups, key=last)[MOST_GROUPS:]:
-        groups.setdefault(OTHERS, []).extend(groups.pop(pair))
-    return dict(sorted(groups.items()))
-
-
-def metrics_of(found: Sequence[Process]) -> str:
-    """Each with all its values for each group. Sums of counters are gauges: they become less with each process that
+def metrics_of(found: Iterable[Process]) -> str:
+    """Each with all its values for each unit. Sums of counters are gauges: they become less with each process that
     ends."""
-    groups = groups_of(process for process in found if state_of(process))
-    labels = {pair: {"unit": pair[0], "owner": pair[1]} for pair in groups}
+    units: dict[str, list[Process]] = {}
+    for process in sorted(found, key=lambda process: process.unit):
+        if state_of(process):
+            units.setdefault(systemd.label(process.unit), []).append(process)
+    served = {unit: [each.counters for each in members if each.counters] for unit, members in units.items()}
+    served = {unit: members for unit, members in served.items() if members}
     lines = metric("drng_build_info", "The version of drng-status, as a label.", [({"version": VERSION}, 1)])
     for name, text, all_labels, counts in COUNTS:
         samples = [
-            ({**labels[pair], **extra}, sum(counts(process, **extra) for process in members))
-            for pair, members in groups.items()
+            ({"unit": unit, **extra}, sum(counts(process, **extra) for process in members))
+            for unit, members in units.items()
             for extra in all_labels
         ]
         lines += metric(f"drng_{name}", text, samples)
-    served = {pair: [process.counters for process in members if process.counters] for pair, members in groups.items()}
     for key, label, keys in COUNTERS:
         samples = [
-            ({**labels[pair], **({label: value} if label else {})}, sum(counters.get(place, 0) for counters in members))
-            for pair, members in served.items()
+            ({"unit": unit, **({label: value} if label else {})}, sum(counters.get(place, 0) for counters in members))
+            for unit, members in served.items()
             for value, place in keys.items()
-            if members
         ]
         text = f"drng's {key.replace('-', ' ')}, of the processes that run."
         lines += metric(f"drng_{key.replace('-', '_')}", text, samples)
-    last = [(labels[pair], max(each["last-seed"] for each in members)) for pair, members in served.items() if members]
+    last = [({"unit": unit}, max(each["last-seed"] for each in members)) for unit, members in served.items()]
     lines += metric("drng_last_seed_timestamp_seconds", "When the last seed was made, 0 for never.", last)
     lines += metric("drng_collector_timestamp_seconds", "When drng-status looked.", [({}, int(time.time()))])
     return "\n".join(lines) + "\n"

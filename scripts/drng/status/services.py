@@ -7,15 +7,12 @@ import contextlib
 import os
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from .. import aside, procfs, systemd
 from ..procfs import TargetError
 from ..terminal import Failure
 from ..text import printable
 from .sources import changed
-
-CGROUPS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/systemd"))  # the second where systemd has both kinds
 
 NAME = re.compile(r"[A-Za-z0-9:_.\\@][A-Za-z0-9:_.\\@-]{0,254}")
 
@@ -47,21 +44,6 @@ def show(service: str, names: str, seconds: float = 30) -> str:
         raise TargetError(f"systemctl gives no answer about {service}: {printable(str(error))}") from None
 
 
-def cgroup_members(group: str) -> list[int]:
-    """Of the group and all below it; their users may nest groups as deep as they like."""
-    for root in CGROUPS:
-        members: set[int] = set()
-        folders = [root / group.lstrip("/")]
-        for folder in folders:
-            with contextlib.suppress(OSError):
-                folders += [Path(entry.path) for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
-                # 0 stands for one of another pid namespace.
-                members |= {int(pid) for pid in (folder / "cgroup.procs").read_text("ascii").split()} - {0}
-        if members:
-            return sorted(members)
-    return []
-
-
 def openssl_conf(environment: str, unit: str) -> str | None:
     """The value of OPENSSL_CONF in systemd's list."""
     found = [word.partition("=")[2] for word in systemd.words(environment) if word.startswith("OPENSSL_CONF=")]
@@ -89,17 +71,11 @@ def members_of(service: str) -> list[int]:
     """The processes of a service; none where it has been stopped."""
     if not NAME.fullmatch(service):
         raise TargetError(f"'{printable(service)}' is not the name of a service")
-    known = dict(systemd.properties(show(service, "LoadState,ActiveState,MainPID,ControlGroup")))
+    known = dict(systemd.properties(show(service, "LoadState,ActiveState,ControlGroup")))
     if known.get("LoadState") == "not-found":
         raise TargetError(f"systemd knows no service {service}")
-    group, main = known.get("ControlGroup", ""), known.get("MainPID", "0")
-    # Whoever may make groups below the service's can make more than anybody can go through.
-    try:
-        members = list(aside.once(lambda: cgroup_members(group), aside.SECONDS)) if group.strip("/") else []
-    except Failure as error:
-        raise TargetError(f"the control groups of service {service} cannot be gone through: {error}") from None
-    if not members and main.isdigit() and int(main) > 0:
-        members = procfs.family(int(main))
+    group = os.fsencode(known.get("ControlGroup", "").rstrip("/"))
+    members = [pid for pid in procfs.numbers() if procfs.is_in(group, pid)] if group else []
     if not members and known.get("ActiveState") == "failed":
         raise TargetError(f"failed: `systemctl status {service}` says why")
     return members
