@@ -224,9 +224,12 @@ def test_nginx(case: Case, site: Site, version: str) -> None:
 
 @pytest.mark.usefixtures("fips")
 def test_the_commands_of_the_guide(tmp_path: Path) -> None:
-    said = typed.type_in([*typed.commands(GUIDE, "Switch it on"), "drng-enable status nginx"], tmp_path)
+    said = typed.type_in([*typed.commands(GUIDE, "Switch it on"), "drng-enable status nginx --json"], tmp_path)
     assert "INSTALL PASSED" in said
-    assert "public: CTR-DRBG of provider drng" in said.partition("when it starts, it would get:")[2]
+    answer = re.search(r'^\{"changed": .*', said, flags=re.MULTILINE)
+    assert answer, said
+    (nginx,) = json.loads(answer[0])["targets"]
+    assert (nginx["name"], nginx["on"], nginx["profile"]) == ("nginx", True, "fips")
 
 
 def nothing(case: Case) -> None:
@@ -286,7 +289,7 @@ WARNINGS = {
     "nothing": "",
     "says why drng did not load": "drng did not load: could not load the shared library: ",
     "says why drng has no seed": "no instruction can seed and fallback = no: ",
-    "warns of the ciphers": "programs have no ciphers: the FIPS provider did not load",
+    "says why `fips.so` did not load": "fips did not load: could not load the shared library: ",
     "warns of the include": "an .include names a file that cannot be read",
     "warns of the value": "drng did not load: [drng_sect] fallback = mabye: write one of yes, no",
     "warns of `-fips`": "write provider=drng,-fips",
