@@ -407,6 +407,7 @@ def test_a_process_whose_start_script_drops_the_variable_is_told(service: Machin
     assert starts(service)
     done = service.enable("on", "t", "--restart", status=3)
     assert [process["reason"] for process in done["targets"][0]["processes"]] == ["no-variable"]
+    assert service.enable("on", "t", "--restart", status=3)["changed"] is False, "nor is it a success the second time"
 
 
 def test_a_service_that_does_not_come_up_is_put_back_and_runs(service: Machine) -> None:

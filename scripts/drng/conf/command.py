@@ -88,14 +88,12 @@ def not_served(found: Probe, meaning: Meaning) -> Iterator[str]:
         yield f"{found.override} serves, and not drng; with a FIPS provider, set random_provider = none"
     elif others:
         yield (
-            f"drng is loaded, and the {others} generator is another's: name a section with "
-            f"`properties = provider=drng` as `random` in [{meaning.init}]"
+            f"the {others} generator is not drng's: name a section with `properties = provider=drng` as `random` in "
+            f"[{meaning.init}]"
         )
     seed = random.get("seed", SEED_SOURCES[0])
     if "provider=drng" in random.get("seed_properties", "") and found.seed is None:
         yield f"[{meaning.random}] seed = {seed}: drng has no seed source of this name{hint(seed, SEED_SOURCES)}"
-    if not others and not found.again:
-        yield "a program that reads the file twice gets no random bytes: name drng twice, as drng.cnf(5) says"
     if not found.ciphers:
         yield f"programs have no ciphers: {NO_CIPHERS[bool(found.fips and meaning.fips)]}"
 
@@ -108,7 +106,8 @@ def spelling(error: str) -> str:
 
 def mistakes(found: Probe, meaning: Meaning) -> list[str]:
     """What libcrypto says of the file, and what it does not do although the file asks for it."""
-    said = [f"OpenSSL reads the file no further: {each}{spelling(each)}" for each in found.stopped]
+    ends = "OpenSSL reads the file no further: "
+    said = [f"{ends}{found.stopped}{spelling(found.stopped)}"] if found.stopped else []
     said += [*not_loaded(found, meaning), *found.errors, *lost_by_fips(found, meaning)]
     said += [] if said else not_served(found, meaning)
     said += replaced(found)

@@ -79,7 +79,7 @@ class Libcrypto:
             reason = os.fsdecode(self.lib.ERR_reason_error_string(ctypes.c_ulong(error)) or b"")
             words = os.strerror(error & 0x7FFFFFFF) if error >> 31 & 1 else reason or f"error {error & 0xFFFF:d}"
             said = os.fsdecode(data.value) if flags.value & ERR_TXT_STRING and data.value else ""
-            lines.append(f"{words}: {said}" if said else words)
+            lines.append(f"{words}: {said}".rstrip(": "))
         return list(dict.fromkeys(lines))
 
     def why(self) -> list[str]:

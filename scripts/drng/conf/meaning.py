@@ -166,6 +166,9 @@ def never_reached(conf: Read, meaning: Meaning) -> Iterator[str]:
     default = conf.section("default") or {}
     likely = [] if meaning.init else [hint(key, ("openssl_conf",)) for key in default if key not in OTHERS]
     near = next(filter(None, likely), "")
+    for key, value in undotted(conf.section(meaning.providers)).items():
+        if close := hint(key, ("drng",)):
+            yield f"[{meaning.providers}] {key} = {value}: there is no provider of this name{close}"
     of_others = {each for key in OTHERS for each in (conf.section(default.get(key)) or {}).values()}
     for name in list(conf.sections):
         value = undotted(conf.section(name)).get("drng", "")

@@ -47,7 +47,7 @@ class Probe(Read):
     version: str = ""
     library: str = ""
     modules: str = ""  # the folder of providers that have no path
-    stopped: tuple[str, ...] = ()  # why libcrypto reads the file no further
+    stopped: str = ""  # why libcrypto reads the file no further
     rand_bytes: bool = False
     errors: tuple[str, ...] = ()  # of the first draw
     primary: Generator | None = None
@@ -59,7 +59,6 @@ class Probe(Read):
     not_loaded: dict[str, str] = field(default_factory=dict)  # that should be, and why they are not
     ciphers: bool = False
     fips: bool = False  # fips=yes is asked of every algorithm
-    again: bool = False  # a program that reads the file a second time has random bytes
     drng: dict[str, Any] | None = None  # the provider's parameters
 
     @property
@@ -116,12 +115,7 @@ def _asked(whole: Whole, path: str) -> dict[str, Any]:
     read = Read(path, known["sections"])
     if os.geteuid() == 0 and (refused := _refused(read, crypto.folders())):
         return {**known, "refused": refused}
-    known["stopped"] = crypto.load(conf)
-    pid = os.fork()
-    if pid == 0:
-        # Some programs do.
-        os._exit(0 if not crypto.load(conf) and crypto.draw() else 1)
-    known["again"] = os.waitpid(pid, 0)[1] == 0
+    known["stopped"] = "; ".join(crypto.load(conf))
     init = named_sections(read).init
     random = generators_of(read, init)
     known |= {"rand_bytes": crypto.draw(), "errors": crypto.errors(), "override": crypto.override() or ""}
@@ -169,7 +163,7 @@ def probe(text: bytes, path: str) -> Probe:
         limit = "a limit on memory (ulimit -v) is too low: " if "MemoryError" in str(error) else ""
         raise Failure(f"{path}: libcrypto gives no answer: {limit}{error}") from None
     known["passed_over"] = whole.passed_over
-    for name in ("passed_over", "stopped", "errors", "providers"):
+    for name in ("passed_over", "errors", "providers"):
         known[name] = tuple(known.get(name, ()))
     for role in ("primary", "public", "private", "seed"):
         known[role] = Generator(**known[role]) if known.get(role) else None

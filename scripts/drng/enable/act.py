@@ -99,30 +99,32 @@ class Change:
 
 
 def restart_one(report: Report, change: Change, target: Target, unit: str, processes: list[who.Process]) -> None:
-    """One that is to be other than it is: it is on and started before, or is off and still has drng."""
-    known, name = restart.state(unit), "" if target.unit else f"{unit} "
+    """One that is to be other than it is: it is on and started before, or is off and still has drng. Of a service that
+    is on, it is said in any case who serves."""
+    known, name, done = restart.state(unit), "" if target.unit else f"{unit}: ", ""
+    asked = bool(target.head and target.unit)
     if target.head:
         is_due = target.is_older(restart.started(known))
     else:
         is_due = any(each.uses == USES_DRNG for each in processes)
-    if not is_due:
-        return
-    if reason := restart.why_left(unit, known):
+    if is_due and (reason := restart.why_left(unit, known)):
         report.say(target, f"{name}{reason}")
         # Of the system some units always wait for a reboot.
-        report.unserved |= bool(target.head and target.unit) and not who.is_served(processes)
+        report.unserved |= asked and not who.is_served(processes)
         return
-    change.ran.append(unit)
-    restart.restart(unit)
-    processes = restart.looked_at(unit)
-    first, *rest = who.lines(processes) if processes else ["no process of it runs"]
-    report.say(target, f"{name}restarted; {first}")
+    if is_due:
+        change.ran.append(unit)
+        restart.restart(unit)
+        processes, done = restart.looked_at(unit), "restarted; "
+    elif not asked:
+        return
+    lines = who.lines(processes) if processes else ["no process of it runs"]
+    report.say(target, f"{name}{done}{lines[0]}")
+    for line in lines[1:] if target.head else ():
+        report.say(target, f"{name}{line}")
     report.of(target)["processes"] += map(restart.facts, processes)
-    if target.head:
-        for line in rest:
-            report.say(target, line)
-        used = restart.uses_libcrypto(processes)
-        report.unserved |= not who.is_served(processes) or bool(target.unit and not used)
+    report.unserved |= bool(target.head) and not who.is_served(processes)
+    report.unserved |= asked and not restart.uses_libcrypto(processes)
 
 
 def restart_all(report: Report, change: Change, targets: Sequence[Target]) -> None:
@@ -208,7 +210,7 @@ def confirm(report: Report, request: Request) -> None:
     report.answer["changed"] = True
     for target in tried:
         report.of(target)["changed"] = True
-    report.line(f"{' '.join(target.typed for target in tried)}: confirmed, drng stays on")
+    report.line(f"{', '.join(target.name for target in tried)}: confirmed, drng stays on")
 
 
 # ---- status ----

@@ -23,7 +23,7 @@ def conf_path() -> str:
 
 def why_not(found: Probe) -> str:
     """Why libcrypto does not load it to its end; empty where it does."""
-    return found.problem or found.refused or "; ".join(found.stopped)
+    return found.problem or found.refused or found.stopped
 
 
 def require(before: Probe, after: Probe, profile: str) -> None:

@@ -48,6 +48,8 @@ class Service(Target):
             name = self.asked.removesuffix(".service")
         self.name = self.typed = name
         self.unit = f"{name}.service"
+        if self.known.get("LoadState") == "not-found":
+            self.notes.append(f"there is no unit {self.unit}")
         self.places = {
             trial: (f"{units}/{self.unit}.d/{drop_in}", f"{folder}/{name}.cnf")
             for trial, units, drop_in, folder in ((False, UNITS, DROP_IN, CONF_DIR), (True, RUN, TRIED, TRIAL))

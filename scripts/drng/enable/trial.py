@@ -37,7 +37,7 @@ def under_way() -> list[str]:
 
 def until() -> str:
     said = systemd.run("systemctl", "show", "--property=Description", f"{UNIT}.timer").stdout
-    found = re.search(r"until (\S+)", said)
+    found = re.search(r"until (.+)", said)
     return found[1] if found else "the machine's next start"
 
 
@@ -67,7 +67,7 @@ def begin(typed: Sequence[str], length: int, *, restart: bool) -> str:
         raise Unchanged("--try needs a systemd that runs, whose timer would switch drng off again: leave --try out")
     folders = (HERE, HERE.parent / "sbin", HERE.parent / "bin")
     program = next((folder for folder in folders if (folder / "drng-enable").is_file()), HERE) / "drng-enable"
-    end = time.strftime("%H:%M:%S", time.localtime(time.time() + length))
+    end = time.strftime("%F %T", time.localtime(time.time() + length))
     when = (f"--on-active={length}", "--timer-property=AccuracySec=1s", f"--description=drng on trial until {end}")
     words = [*sorted({*under_way(), *typed}), *["--restart"] * restart]
     finish()
