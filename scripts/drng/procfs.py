@@ -18,7 +18,6 @@ from .text import printable
 PROC = Path("/proc")
 NO_PROC = f"{PROC} is not mounted here, and drng-status learns of processes only from there"
 
-MOST_FIELDS = 1 << 14
 O_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY
 O_FOLDER = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY
 
@@ -58,9 +57,9 @@ def process(pid: int) -> Iterator[int]:
         yield entry
 
 
-def read_entry(entry: int, name: str, most: int = MOST_FIELDS) -> bytes:
+def read_entry(entry: int, name: str) -> bytes:
     with os.fdopen(os.open(name, O_READ, dir_fd=entry), "rb") as file:
-        return file.read(most)
+        return file.read()
 
 
 def name_of(entry: int) -> str:

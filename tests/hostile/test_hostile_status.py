@@ -295,13 +295,6 @@ def test_numbers_at_their_ends_are_printed(proc: Path) -> None:
     assert f'"requests": {last}' in fuzz_status.everything([fuzz_status.judged(found)])
 
 
-def test_counters_as_large_as_memory(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(look, "Memory", fuzz_status.Counting)
-    image = module(forged(request_counts_number=1 << 14, request_counts_size=1 << 14), data_memsz=1 << 31)
-    found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
-    assert found.uncounted
-
-
 def test_counters_that_change_while_they_are_read(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other bytes at each look: there is an end, and what is checked is what is used."""
     image = bytearray(module(forged()))

@@ -26,8 +26,6 @@ from .stats import NotOpenError, read_counters
 TRIES = 3
 
 VARIABLES = ("OPENSSL_CONF", "OPENSSL_MODULES")
-# Bytes: the kernel's limit for a program's start; and what is longer is no path any more.
-MOST_ENVIRONMENT, MOST_PATH = 6 << 20, 4097
 
 OTHER_NUMBERS = (
     f"its memory cannot be read from here: {procfs.PROC} shows the processes of another PID namespace; run drng-status "
@@ -93,9 +91,9 @@ def _environment(entry: int) -> dict[str, Any]:
     """Its variables, and whether the files that they name are those that this process sees."""
     known: dict[str, Any] = {}
     with contextlib.suppress(OSError):
-        found = environment_of(procfs.read_entry(entry, "environ", MOST_ENVIRONMENT))
+        found = environment_of(procfs.read_entry(entry, "environ"))
         if found is not None:
-            known["variables"] = {name: os.fsdecode(found.get(name.encode(), b"")[:MOST_PATH]) for name in VARIABLES}
+            known["variables"] = {name: os.fsdecode(found.get(name.encode(), b"")) for name in VARIABLES}
         # AT_SECURE, by which the kernel tells it so: secure_getenv(), by which libcrypto asks, finds nothing then.
         words = procfs.read_entry(entry, "auxv")
         known["is_secure"] = (23, 1) in struct.iter_unpack("LL", words[: len(words) & -struct.calcsize("LL")])

@@ -36,7 +36,7 @@ def value_of(key: str, value: Any) -> str:
 def fact_rows(known: dict[str, Any], *hidden: str) -> list[Row]:
     """What JSON has, by the same keys; what is empty has no row, and a list one for each item."""
     each = [(key, item) for key, value in known.items() for item in (value if isinstance(value, list) else [value])]
-    return [(key, value_of(key, item)) for key, item in each if key not in hidden and item != ""]
+    return [(key, value_of(key, item)) for key, item in each if key not in hidden and item not in ("", None)]
 
 
 # ---- What is said of several ----
@@ -190,7 +190,7 @@ def check_all(processes: Sequence[Process]) -> list[tuple[int, str]]:
     if good := [group for group in groups if group.result() == GOOD]:
         who = "all other processes" if found else "all processes"
         served = summary([process for group in good for process in group.processes], "")
-        found.append((GOOD, f"{who}: {served} in {len(good)} units"))
+        found.append((GOOD, f"{who}: {served} in {len(good)} unit{'s' * (len(good) > 1)}"))
     if not groups:
         found.append((CANNOT_TELL if hidden or os.geteuid() != 0 else CRITICAL, "all processes: none uses drng"))
     if hidden:

@@ -64,8 +64,6 @@ STATUS = ("failed", "healthy")
 # Far more than drng writes, so that what are no counters asks for no gigabytes; of a module's data, too.
 MOST, MOST_INSTRUCTIONS, MOST_DATA = 1 << 20, 8, 4 << 20
 
-U64 = (1 << 64) - 1
-
 # All that is there, from an offset on and so long, or an UnreadableError.
 Read = Callable[[int, int], bytes]
 
@@ -114,7 +112,7 @@ def read_live(read: Read, head: Head, names: Sequence[str]) -> dict[str, int]:
     raw = read(head.live_offset, length)
     places = range(head.counts_offset, length, head.counts_size)
     requests, served = zip(*(REQUEST_COUNTS.unpack_from(raw, place) for place in places))
-    return {**dict(zip(keys, numbers.unpack_from(raw))), "requests": sum(requests) & U64, "bytes": sum(served) & U64}
+    return {**dict(zip(keys, numbers.unpack_from(raw))), "requests": sum(requests), "bytes": sum(served)}
 
 
 def read_stats(read: Read) -> dict[str, Any]:
@@ -151,9 +149,9 @@ def read_stats(read: Read) -> dict[str, Any]:
         "status": STATUS[head.healthy != 0],
         "loaded": head.loaded,
         "last-self-test": head.tested,
-        "forks": head.forks if begun else min(head.forks + 1, U64),
+        "forks": head.forks if begun else head.forks + 1,
         "begun": begun != 0,
-        "health-failures": sum(live[f"{name}-health-failures"] for name in names) & U64,
+        "health-failures": sum(live[f"{name}-health-failures"] for name in names),
         **behind,
         **live,
     }
