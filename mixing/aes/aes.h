@@ -40,15 +40,16 @@ typedef void drng_aes_cbc(const uint8_t *key, size_t key_len, uint8_t chain[DRNG
                           const uint8_t *in, size_t blocks);
 
 /*
- * A whole request of CTR_DRBG, kept in registers: CTR_DRBG_Update with `provided`, then out_len bytes of keystream, at
- * least one, then CTR_DRBG_Update again. provided is 48 bytes, zeros beyond seedlen; or NULL: then nothing comes before
- * the output. key is aligned to 16 bytes. Leaves no secret on the stack and in registers.
+ * A whole request of CTR_DRBG, kept in registers: CTR_DRBG_Update with `fresh`, then out_len bytes of keystream, at
+ * least one, then CTR_DRBG_Update again. fresh is the first 8 bytes of provided_data, of which the rest is zeros; or
+ * NULL: then nothing comes before the output. key is aligned to 16 bytes. Leaves no secret on the stack and in
+ * registers.
  */
 typedef void drng_aes_request(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
-                              const uint8_t *provided);
+                              const uint8_t *fresh);
 
-/* CTR_DRBG_Update alone. What it leaves on the stack and in registers the caller wipes. */
-typedef void drng_aes_update(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], const uint8_t *provided);
+/* CTR_DRBG_Update alone; NULL: with zeros. What it leaves on the stack and in registers the caller wipes. */
+typedef void drng_aes_update(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], const uint8_t *fresh);
 
 /* One implementation. No function can fail. */
 struct drng_aes {

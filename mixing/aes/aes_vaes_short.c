@@ -15,19 +15,19 @@ SHORT_REQUEST(fewer, 6)
 SHORT_REQUEST(most, 10)
 
 void drng_aes_vaes_request(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
-                           const uint8_t *provided)
+                           const uint8_t *fresh)
 {
     if (out_len <= NARROW) {
-        drng_aes_avx_request(key, key_len, v, out, out_len, provided);
+        drng_aes_avx_request(key, key_len, v, out, out_len, fresh);
         return;
     }
-    if (provided != NULL) {
-        drng_aes_avx_update(key, key_len, v, provided);
+    if (fresh != NULL) {
+        drng_aes_avx_update(key, key_len, v, fresh);
     }
     if (out_len <= FEWER) {
-        fewer(key, key_len, v, out, out_len, provided);
+        fewer(key, key_len, v, out, out_len, fresh);
     } else {
-        most(key, key_len, v, out, out_len, provided);
+        most(key, key_len, v, out, out_len, fresh);
     }
     drng_wipe_stack_512_avx();
     drng_cpu_clear_vectors();

@@ -384,15 +384,13 @@ LANE_INLINE void take(struct output *out, __m128i block)
  * The last steps of CTR_DRBG_Update (SP 800-90A, 10.2.1.2), whose temp is the first three of these blocks. Key of
  * AES-192 ends, and V starts, in the middle of the second one. AES-128 has no use for the third.
  */
-LANE_INLINE void end_update(uint8_t *key, size_t key_len, uint8_t *v, const lane *block, const uint8_t *provided)
+LANE_INLINE void end_update(uint8_t *key, size_t key_len, uint8_t *v, const lane *block, const uint8_t *fresh)
 {
     __m128i first = lane_block(block[0], 0);
     __m128i second = lane_block(block[1 / LANE_BLOCKS], 1);
     __m128i third = lane_block(block[2 / LANE_BLOCKS], 2 % LANE_BLOCKS);
-    if (provided != NULL) {
-        first = _mm_xor_si128(first, _mm_loadu_si128((const __m128i *)provided));
-        second = _mm_xor_si128(second, _mm_loadu_si128((const __m128i *)provided + 1));
-        third = _mm_xor_si128(third, _mm_loadu_si128((const __m128i *)provided + 2));
+    if (fresh != NULL) {
+        first = _mm_xor_si128(first, _mm_loadl_epi64((const __m128i *)fresh));
     }
     _mm_store_si128((__m128i *)key, first);
     if (key_len == 32) {
@@ -415,7 +413,7 @@ enum { UPDATE = (3 + LANE_BLOCKS - 1) / LANE_BLOCKS }; /* lanes of an Update; AE
  * as it needs, and one run of the counter makes all. There are only the old Key and V, and then the new ones.
  */
 LANE_INLINE void short_request(uint8_t *key, size_t key_len, uint8_t *v, uint8_t *out, size_t out_len,
-                               const uint8_t *provided, const int lanes)
+                               const uint8_t *fresh, const int lanes)
 {
     const int of_output = lanes - UPDATE;
     struct output output = {out, out_len};
@@ -438,15 +436,15 @@ LANE_INLINE void short_request(uint8_t *key, size_t key_len, uint8_t *v, uint8_t
             NOW(block[i]); /* else the compiler extracts all blocks at once, and has too few registers */
         }
     }
-    end_update(key, key_len, v, block, provided);
+    end_update(key, key_len, v, block, fresh);
 }
 
 /* Defines a short_request() of so many lanes with a frame of its own, which its caller wipes. */
 #define SHORT_REQUEST(name, lanes)                                                                                     \
     LANE_TARGET DRNG_OWN_FRAME static void name(uint8_t *key, size_t key_len, uint8_t *v, uint8_t *out,                \
-                                                size_t out_len, const uint8_t *provided)                               \
+                                                size_t out_len, const uint8_t *fresh)                                  \
     {                                                                                                                  \
-        short_request(key, key_len, v, out, out_len, provided, (lanes));                                               \
+        short_request(key, key_len, v, out, out_len, fresh, (lanes));                                                  \
     }
 
 /* Stores the first `blocks` of them, or all. */

@@ -21,30 +21,30 @@ SHORT_REQUEST(more, 8)
 SHORT_REQUEST(most, 12)
 
 LANE_TARGET DRNG_OWN_FRAME void UPDATE_NAME(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK],
-                                            const uint8_t *provided)
+                                            const uint8_t *fresh)
 {
     __m128i rk[ROUND_KEYS];
     lane block[UPDATE];
 
     count(load_number(v), 0, block, UPDATE);
     expand_and_encrypt(rk, key, key_len, block, UPDATE);
-    end_update(key, key_len, v, block, provided);
+    end_update(key, key_len, v, block, fresh);
 }
 
 void REQUEST_NAME(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
-                  const uint8_t *provided)
+                  const uint8_t *fresh)
 {
-    if (provided != NULL) {
-        UPDATE_NAME(key, key_len, v, provided);
+    if (fresh != NULL) {
+        UPDATE_NAME(key, key_len, v, fresh);
     }
     if (out_len <= DRNG_AES_BLOCK) {
-        one(key, key_len, v, out, out_len, provided);
+        one(key, key_len, v, out, out_len, fresh);
     } else if (out_len <= (size_t)2 * DRNG_AES_BLOCK) {
-        two(key, key_len, v, out, out_len, provided);
+        two(key, key_len, v, out, out_len, fresh);
     } else if (out_len <= (size_t)5 * DRNG_AES_BLOCK) {
-        more(key, key_len, v, out, out_len, provided);
+        more(key, key_len, v, out, out_len, fresh);
     } else {
-        most(key, key_len, v, out, out_len, provided);
+        most(key, key_len, v, out, out_len, fresh);
     }
     CLEAR_REGISTERS();
     drng_wipe_stack_256();

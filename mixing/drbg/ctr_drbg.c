@@ -57,24 +57,32 @@ static size_t update_blocks(const struct mechanism *m)
     return (seedlen_of(m) + BLOCK - 1) / BLOCK;
 }
 
+/* Whole blocks at once: see drng_block. */
 static void xor_into(uint8_t *out, struct drng_bytes in)
 {
-    for (size_t i = 0; i < in.len; i++) {
+    size_t i = 0;
+    for (; i + BLOCK <= in.len; i += BLOCK) {
+        *(drng_block *)(void *)(out + i) ^= *(const drng_block *)(const void *)(in.data + i);
+    }
+    for (; i < in.len; i++) {
         out[i] ^= in.data[i];
     }
 }
 
-/*
- * 10.2.1.2, steps 4 to 6: "temp = temp XOR provided_data. Key = leftmost (temp, keylen). V = rightmost (temp,
- * blocklen)." provided NULL stands for zeros.
- */
-static void set_key_and_v(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *temp, const uint8_t *provided)
+/* 10.2.1.2, steps 5 and 6: "Key = leftmost (temp, keylen). V = rightmost (temp, blocklen)." */
+static void set_key_and_v(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *temp)
 {
-    if (provided != NULL) {
-        xor_into(temp, (struct drng_bytes){provided, seedlen_of(m)});
-    }
     memcpy(drbg->key, temp, m->key_len);
     memcpy(drbg->v, temp + m->key_len, BLOCK);
+}
+
+/* Step 4, "temp = temp XOR provided_data", once temp is in Key and V. provided NULL stands for zeros. */
+static void add_provided(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *provided)
+{
+    if (provided != NULL) {
+        xor_into(drbg->key, (struct drng_bytes){provided, m->key_len});
+        xor_into(drbg->v, (struct drng_bytes){provided + m->key_len, BLOCK});
+    }
 }
 
 /* Whether AES makes a request of this length, and its Updates, at once. For those that cannot short_len is 0. */
@@ -88,15 +96,16 @@ static DRNG_OWN_FRAME void update(struct drng_ctr_drbg *drbg, const struct mecha
 {
     uint8_t temp[UPDATE_BLOCKS * BLOCK];
 
-    if (m->aes->update != NULL) {
-        m->aes->update(drbg->key, m->key_len, drbg->v, provided);
-        return;
-    }
     /*
      * Steps 1 to 3: "While (len (temp) < seedlen) do V = (V+1) mod 2^blocklen, temp = temp || Block_Encrypt (Key, V)."
      */
-    m->aes->ctr(drbg->key, m->key_len, drbg->v, NULL, 0, temp, update_blocks(m));
-    set_key_and_v(drbg, m, temp, provided);
+    if (m->aes->update != NULL) {
+        m->aes->update(drbg->key, m->key_len, drbg->v, NULL);
+    } else {
+        m->aes->ctr(drbg->key, m->key_len, drbg->v, NULL, 0, temp, update_blocks(m));
+        set_key_and_v(drbg, m, temp);
+    }
+    add_provided(drbg, m, provided);
 }
 
 /* seed_material: the derivation function of all inputs, or without it their XOR, each padded with zeros to seedlen. */
@@ -207,7 +216,8 @@ static DRNG_OWN_FRAME void output_and_update(struct drng_ctr_drbg *drbg, struct 
     if (rest > 0) {
         memcpy(out + whole * BLOCK, tail, rest);
     }
-    set_key_and_v(drbg, &m, tail + cut * BLOCK, provided);
+    set_key_and_v(drbg, &m, tail + cut * BLOCK);
+    add_provided(drbg, &m, provided);
 }
 
 /*
@@ -216,8 +226,7 @@ static DRNG_OWN_FRAME void output_and_update(struct drng_ctr_drbg *drbg, struct 
  * added to the first bytes of the result. Then the rest.
  *
  * Keeps `provided` in a frame of its own. All other secrets are in the frames of the functions called here, which do
- * not wipe them: one wipe below this frame removes them, together with the compiler's copies. A request that AES makes
- * at once leaves none.
+ * not wipe them: one wipe below this frame removes them, together with the compiler's copies.
  */
 static DRNG_OWN_FRAME void request_with_input(struct drng_ctr_drbg *drbg, struct mechanism m, uint8_t *out,
                                               size_t out_len, struct drng_bytes additional, const uint8_t *fresh)
@@ -233,20 +242,20 @@ static DRNG_OWN_FRAME void request_with_input(struct drng_ctr_drbg *drbg, struct
         provided[0] ^= (drng_block){word, 0};
         drng_wipe(&word, sizeof(word));
     }
+    update(drbg, &m, (const uint8_t *)provided);
     if (is_short(&m, out_len)) {
-        m.aes->request(drbg->key, m.key_len, drbg->v, out, out_len, (const uint8_t *)provided);
+        m.aes->request(drbg->key, m.key_len, drbg->v, out, out_len, NULL);
+        add_provided(drbg, &m, (const uint8_t *)provided);
     } else {
-        update(drbg, &m, (const uint8_t *)provided);
         output_and_update(drbg, m, out, out_len, (const uint8_t *)provided);
     }
     drng_wipe(provided, sizeof(provided));
     if (additional.len > 0) {
         drng_wipe_stack_1024();
-        drng_cpu_clear_vectors();
-    } else if (!is_short(&m, out_len)) {
+    } else {
         drng_wipe_stack_512();
-        drng_cpu_clear_vectors();
     }
+    drng_cpu_clear_vectors();
 }
 
 enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
@@ -264,10 +273,10 @@ enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out
         memset(out, 0, out_len);
         return DRNG_RESEED_NEEDED;
     }
-    if (additional.len > 0 || fresh != NULL) {
+    if (additional.len == 0 && is_short(&m, out_len)) {
+        m.aes->request(drbg->key, m.key_len, drbg->v, out, out_len, fresh);
+    } else if (additional.len > 0 || fresh != NULL) {
         request_with_input(drbg, m, out, out_len, additional, fresh);
-    } else if (is_short(&m, out_len)) {
-        m.aes->request(drbg->key, m.key_len, drbg->v, out, out_len, NULL);
     } else {
         output_and_update(drbg, m, out, out_len, NULL);
         drng_wipe_stack_512();

@@ -182,17 +182,16 @@ void drng_request_counts_add(struct drng_request_counts *counts, bool shared, si
  */
 static inline __attribute__((always_inline)) enum drng_result generate_once(struct drng_generator *g, struct state *s,
                                                                             const struct drng_guard *guard,
-                                                                            uint8_t *out, size_t len,
-                                                                            bool prediction_resistance,
-                                                                            struct drng_bytes additional)
+                                                                            const struct drng_request *r)
 {
+    const struct drng_bytes *additional = &r->additional;
     enum drng_result result = has_seed(g, s) ? DRNG_OK : instantiate(g, s, guard, false, nothing);
     /* A parent that was seeded anew gives its children new seeds, too. */
     if (result == DRNG_OK &&
-        (prediction_resistance || drng_ctr_drbg_reseed_due(&s->drbg, &g->config.limits, len, time(NULL)) ||
+        (r->prediction_resistance || drng_ctr_drbg_reseed_due(&s->drbg, &g->config.limits, r->len, time(NULL)) ||
          (s->parent_seedings != 0 && seedings_of_parent(g) != s->parent_seedings))) {
-        result = reseed(g, s, guard, prediction_resistance, nothing, additional);
-        additional = nothing;
+        result = reseed(g, s, guard, r->prediction_resistance, nothing, *additional);
+        additional = &nothing;
     }
     if (__builtin_expect(result != DRNG_OK, 0)) {
         return result;
@@ -201,34 +200,46 @@ static inline __attribute__((always_inline)) enum drng_result generate_once(stru
         uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
         result = drng_request_entropy(g->words, g->hardware_words, &s->last_word, g->counters, fresh);
         if (result == DRNG_OK) {
-            result = drng_ctr_drbg_generate(&s->drbg, out, len, additional, fresh);
+            result = drng_ctr_drbg_generate(&s->drbg, r->out, r->len, *additional, fresh);
         }
         drng_wipe(fresh, sizeof(fresh));
     } else {
-        result = drng_ctr_drbg_generate(&s->drbg, out, len, additional, NULL);
+        result = drng_ctr_drbg_generate(&s->drbg, r->out, r->len, *additional, NULL);
     }
     if (__builtin_expect(result == DRNG_OK && g->requests != NULL, 1)) {
-        drng_request_counts_add(g->requests, g->shares_requests, len);
+        drng_request_counts_add(g->requests, g->shares_requests, r->len);
     }
     return result;
 }
 
 /* ---- A parent's answer to its child ---- */
 
+/* Where no caller waits for each nanosecond. */
+static __attribute__((noinline)) enum drng_result generate_part(struct drng_generator *g, struct state *s,
+                                                                const struct drng_guard *guard,
+                                                                const struct drng_request *r)
+{
+    return generate_once(g, s, guard, r);
+}
+
 /* The address of the child's slot as additional input gives siblings different seeds. */
 static enum drng_result seed_child(void *vparent, const struct drng_guard *guard, struct drng_entropy *entropy)
 {
     struct drng_generator *parent = vparent;
-    const struct drng_bytes address = {(const uint8_t *)&entropy->slot, sizeof(entropy->slot)};
+    const struct drng_request request = {
+        .out = entropy->slot,
+        .len = entropy->min_len + entropy->nonce_len,
+        .additional = {(const uint8_t *)&entropy->slot, sizeof(entropy->slot)},
+        .prediction_resistance = entropy->prediction_resistance,
+    };
     enum drng_result result = DRNG_PARENT_TOO_WEAK;
     struct drng_guarded *slot = drng_guard_take(guard, &parent->place, parent->locking);
     if (slot == NULL) {
         return drng_place_denial(&parent->place);
     }
     if (DRNG_DRBG_STRENGTH(parent->config.key_len) >= entropy->strength) {
-        entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
-        result = generate_once(parent, (struct state *)(void *)slot, guard, entropy->slot, entropy->input.len,
-                               entropy->prediction_resistance, address);
+        entropy->input = (struct drng_bytes){request.out, request.len};
+        result = generate_part(parent, (struct state *)(void *)slot, guard, &request);
         entropy->seedings = atomic_load_explicit(&parent->seedings, memory_order_relaxed);
     }
     drng_guard_give_back(&parent->place, slot, parent->locking, drng_guard_is_mine(guard));
@@ -248,45 +259,47 @@ static inline enum drng_result accepts(const struct drng_generator *g, unsigned 
     return input_len > 0 && input_len > drng_generator_lengths(&g->config).max_input ? DRNG_INPUT_TOO_LONG : DRNG_OK;
 }
 
-struct request {
-    struct drng_generator *g;
-    uint8_t *out;
-    size_t len;
-    unsigned strength;
-    bool prediction_resistance;
-    struct drng_bytes additional;
-};
-
-static inline enum drng_result serve(void *vrequest, struct drng_guarded *slot, const struct drng_guard *guard)
+static __attribute__((noinline)) enum drng_result serve_in_parts(struct drng_generator *g, struct state *s,
+                                                                 const struct drng_guard *guard,
+                                                                 const struct drng_request *r)
 {
-    const struct request *r = vrequest;
-    const uint64_t limit = r->g->config.limits.bytes;
+    const uint64_t limit = g->config.limits.bytes;
     const size_t most = limit != 0 && limit < DRNG_DRBG_MAX_REQUEST ? limit : DRNG_DRBG_MAX_REQUEST;
-    enum drng_result result = accepts(r->g, r->strength, r->additional.len);
-    uint8_t *out = r->out; /* may be NULL where nothing is asked for */
-    size_t left = r->len;
-    if (result != DRNG_OK) {
-        return result;
+    struct drng_request part = *r;
+    enum drng_result result = DRNG_OK;
+    for (size_t left = r->len; result == DRNG_OK && left > 0; left -= part.len, part.out += part.len) {
+        part.len = left < most ? left : most;
+        result = generate_part(g, s, guard, &part);
     }
-    do {
-        const size_t part = left < most ? left : most;
-        result = generate_once(r->g, (struct state *)(void *)slot, guard, out, part, r->prediction_resistance,
-                               r->additional);
-        left -= part;
-        if (left > 0) {
-            out += part;
-        }
-    } while (result == DRNG_OK && left > 0);
     return result;
 }
 
-enum drng_result drng_generator_generate(struct drng_generator *g, uint8_t *out, size_t len, unsigned strength,
-                                         bool prediction_resistance, struct drng_bytes additional)
+struct generating {
+    struct drng_generator *g;
+    const struct drng_request *request;
+};
+
+static inline enum drng_result serve(void *vgenerating, struct drng_guarded *slot, const struct drng_guard *guard)
 {
-    struct request request = {g, out, len, strength, prediction_resistance, additional};
-    const enum drng_result result = drng_guard_run(&g->place, g->locking, serve, &request);
+    const struct generating *c = vgenerating;
+    const struct drng_request *r = c->request;
+    struct state *s = (struct state *)(void *)slot;
+    const enum drng_result result = accepts(c->g, r->strength, r->additional.len);
     if (__builtin_expect(result != DRNG_OK, 0)) {
-        drng_wipe(out, len);
+        return result;
+    }
+    if (r->len > DRNG_LEAST_RESEED_BYTES && (c->g->config.limits.bytes != 0 || r->len > DRNG_DRBG_MAX_REQUEST)) {
+        return serve_in_parts(c->g, s, guard, r);
+    }
+    return generate_once(c->g, s, guard, r);
+}
+
+enum drng_result drng_generator_generate(struct drng_generator *g, const struct drng_request *request)
+{
+    struct generating generating = {g, request};
+    const enum drng_result result = drng_guard_run(&g->place, g->locking, serve, &generating);
+    if (__builtin_expect(result != DRNG_OK, 0)) {
+        drng_wipe(request->out, request->len);
     }
     return result;
 }

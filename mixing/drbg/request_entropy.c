@@ -63,15 +63,15 @@ static __attribute__((noinline)) uint64_t kernel_and_time(void)
     return mixed;
 }
 
-static bool is_disabled(const struct drng_instruction *in)
+static inline bool is_disabled(const struct drng_instruction *in)
 {
     return atomic_load_explicit(&in->disabled, memory_order_relaxed) != 0;
 }
 
-static bool is_left_alone(const struct drng_instruction *in)
+/* A dry one may be left alone. */
+static inline bool is_asked(const struct drng_instruction *in, bool asks_dry)
 {
-    return atomic_load_explicit(&in->dry, memory_order_relaxed) == MOST_DRY &&
-           atomic_load_explicit(&in->left_alone, memory_order_relaxed);
+    return !is_disabled(in) && (asks_dry || !atomic_load_explicit(&in->left_alone, memory_order_relaxed));
 }
 
 /* Of zeros or ones is none: of good words this costs two in 2^64. */
@@ -105,18 +105,15 @@ static inline bool gives_word(struct drng_instruction *in, uint64_t before, uint
     return gives_word_late(in, given, before, word);
 }
 
-/* The word of the first instruction that gives one; only the very first can stick, as *before is its alone. */
-static bool hardware_gives_word(const struct drng_request_words *words, bool asks_dry, uint64_t *before, uint64_t *word)
+/* That is not the first. */
+static __attribute__((noinline, cold)) bool another_gives_word(const struct drng_request_words *words, bool asks_dry,
+                                                               uint64_t *word)
 {
-    for (unsigned i = 0; words->instructions[i] != NULL; i++) {
-        struct drng_instruction *in = words->instructions[i];
-        if (is_disabled(in) || (!asks_dry && is_left_alone(in)) || !gives_word(in, i == 0 ? *before : 0, word)) {
-            continue;
-        }
-        *before = i == 0 ? *word : *before;
-        return true;
+    bool given = false;
+    for (unsigned i = 1; !given && words->instructions[0] != NULL && words->instructions[i] != NULL; i++) {
+        given = is_asked(words->instructions[i], asks_dry) && gives_word(words->instructions[i], 0, word);
     }
-    return false;
+    return given;
 }
 
 static enum drng_result why_no_word(const struct drng_request_words *words)
@@ -132,8 +129,11 @@ static enum drng_result why_no_word(const struct drng_request_words *words)
 enum drng_result drng_request_entropy(const struct drng_request_words *words, bool hardware_only, uint64_t *before,
                                       struct drng_counters *counters, uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
 {
+    struct drng_instruction *first = words->instructions[0];
     uint64_t word = 0;
-    if (__builtin_expect(!hardware_gives_word(words, hardware_only, before, &word), 0)) {
+    if (__builtin_expect(first != NULL && is_asked(first, hardware_only) && gives_word(first, *before, &word), 1)) {
+        *before = word;
+    } else if (!another_gives_word(words, hardware_only, &word)) {
         if (hardware_only) {
             return why_no_word(words);
         }

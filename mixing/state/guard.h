@@ -96,9 +96,8 @@ static inline bool drng_guard_is_mine(const struct drng_guard *guard)
  * when the slot is taken for the first time in an epoch.
  */
 struct drng_guarded {
-    struct drng_lock lock;
-    uint64_t epoch; /* in which the rest was made; 0: in none */
-    bool taken;     /* by a call that has not given it back */
+    struct drng_lock lock; /* its holder: the call that has not given it back; see drng_guard_lock() */
+    uint64_t epoch;        /* in which the rest was made; 0: in none */
 };
 
 /* Wipes what is behind the head of a slot of that size. */
@@ -144,7 +143,8 @@ enum drng_locking {
 
 /*
  * A lock that no thread waits for needs no mutex: one exchange and one store, which are half of its cost. Its holder is
- * the address of what the thread has noted, since asking for pthread_self() is a call.
+ * the address of what the thread has noted, since asking for pthread_self() is a call. Without a lock a holder of 1
+ * keeps out a call that a foreign parent lets in while the one below it has the slot.
  */
 static inline bool drng_guard_lock(const struct drng_guard *guard, struct drng_guarded *slot, enum drng_locking locking)
 {
@@ -153,15 +153,22 @@ static inline bool drng_guard_lock(const struct drng_guard *guard, struct drng_g
         return atomic_compare_exchange_strong_explicit(&slot->lock.holder, &nobody, (uintptr_t)&drng_inside,
                                                        memory_order_acquire, memory_order_relaxed);
     }
-    return locking == DRNG_WAITS ? drng_lock(&slot->lock) : !slot->taken || guard->before != DRNG_CALLS_OUT;
+    if (locking == DRNG_WAITS) {
+        return drng_lock(&slot->lock);
+    }
+    if (guard->before == DRNG_CALLS_OUT && atomic_load_explicit(&slot->lock.holder, memory_order_relaxed) != 0) {
+        return false;
+    }
+    atomic_store_explicit(&slot->lock.holder, 1, memory_order_relaxed);
+    return true;
 }
 
 /* As drng_unlock(), it does nothing in a child that was forked since the slot was taken. */
 static inline void drng_guard_unlock(struct drng_guarded *slot, enum drng_locking locking)
 {
-    if (locking == DRNG_WAITS) {
+    if (__builtin_expect(locking == DRNG_WAITS, 0)) {
         drng_unlock(&slot->lock);
-    } else if (locking == DRNG_TRIES &&
+    } else if (locking == DRNG_ALONE ||
                atomic_load_explicit(&slot->lock.holder, memory_order_relaxed) == (uintptr_t)&drng_inside) {
         atomic_store_explicit(&slot->lock.holder, 0, memory_order_release);
     }
@@ -189,7 +196,6 @@ static inline struct drng_guarded *drng_guard_take(const struct drng_guard *guar
     if (__builtin_expect(!drng_guard_lock(guard, slot, locking), 0)) {
         return NULL;
     }
-    slot->taken = true;
     return __builtin_expect(slot->epoch == guard->epoch, 1) ? slot : drng_guard_start_over(guard, place, slot, locking);
 }
 
@@ -203,7 +209,6 @@ static inline void drng_guard_give_back(const struct drng_place *place, struct d
     if (!mine) {
         drng_guard_wipe(slot, place->size);
     }
-    slot->taken = false;
     drng_guard_unlock(slot, locking);
 }
 
@@ -233,7 +238,7 @@ static inline __attribute__((always_inline)) enum drng_result drng_guard_run(str
         const enum drng_result result =
             __builtin_expect(slot != NULL, 1) ? work(call, slot, &guard) : drng_place_denial(place);
         if (__builtin_expect(slot != NULL, 1)) {
-            drng_guard_give_back(place, slot, locking, drng_guard_is_mine(&guard));
+            drng_guard_unlock(slot, locking); /* if it is not mine, the next attempt wipes it */
         }
         if (locking == DRNG_WAITS) {
             (void)pthread_setcancelstate(cancel, &cancel);

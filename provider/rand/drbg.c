@@ -314,9 +314,14 @@ static int generate(void *vdrbg, unsigned char *out, size_t len, unsigned streng
         drng_wipe(out, len);
         return 0;
     }
-    const struct drng_bytes input = {additional, additional != NULL ? additional_len : 0};
-    const enum drng_result result =
-        drng_generator_generate(&d->generator, out, len, strength, prediction_resistance != 0, input);
+    const struct drng_request request = {
+        .out = out,
+        .len = len,
+        .additional = given(additional, additional_len),
+        .strength = strength,
+        .prediction_resistance = prediction_resistance != 0,
+    };
+    const enum drng_result result = drng_generator_generate(&d->generator, &request);
     return __builtin_expect(result == DRNG_OK, 1) ? 1 : drng_raise_result(&d->provctx->core, result, true);
 }
 

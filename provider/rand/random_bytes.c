@@ -153,40 +153,35 @@ static inline unsigned number_of_thread(void)
 }
 
 /* DRNG_BUSY: another thread draws from this pair, or the call is refused. */
-static inline enum drng_result draw_from(struct drng_provctx *provctx, struct pair *pair, int which, uint8_t *out,
-                                         size_t len, unsigned strength)
+static inline enum drng_result draw_from(struct pair *pair, int which, const struct drng_request *request)
 {
-    if (__builtin_expect(!atomic_load_explicit(&pair->made, memory_order_acquire), 0)) {
-        const enum drng_result result = make(provctx, pair);
-        if (result != DRNG_OK) {
-            drng_wipe(out, len);
-            return result;
-        }
-    }
-    struct drng_generator *g =
-        &pair->generator[which == OSSL_PROV_RANDOM_PRIVATE ? OSSL_PROV_RANDOM_PRIVATE : OSSL_PROV_RANDOM_PUBLIC];
-    return drng_generator_generate(g, out, len, strength, false, (struct drng_bytes){NULL, 0});
+    return drng_generator_generate(&pair->generator[which == OSSL_PROV_RANDOM_PRIVATE], request);
 }
 
-static __attribute__((noinline, cold)) enum drng_result draw_from_another(struct drng_provctx *provctx, unsigned number,
-                                                                          int which, uint8_t *out, size_t len,
-                                                                          unsigned strength)
+/* From the thread's own pair, which may have to be made, and where another thread draws from that, from the others. */
+static __attribute__((noinline, cold)) int draw_from_any(struct drng_provctx *provctx, int which,
+                                                         const struct drng_request *request, enum drng_result result)
 {
-    enum drng_result result = DRNG_BUSY;
-    for (unsigned i = 1; result == DRNG_BUSY && i <= OTHERS; i++) {
-        struct pair *pair = &provctx->pairs->pairs[i < OTHERS ? (number + i) % PAIRS : PAIRS];
-        result = draw_from(provctx, pair, which, out, len, strength);
+    for (unsigned i = 0; result == DRNG_BUSY && i <= OTHERS; i++) {
+        struct pair *pair = &provctx->pairs->pairs[i < OTHERS ? (number_of_thread() + i) % PAIRS : PAIRS];
+        result = atomic_load_explicit(&pair->made, memory_order_acquire) ? DRNG_OK : make(provctx, pair);
+        result = result == DRNG_OK ? draw_from(pair, which, request) : result;
     }
-    return result;
+    if (result == DRNG_OK) {
+        return 1;
+    }
+    drng_wipe(request->out, request->len);
+    return drng_raise_result(&provctx->core, result, true);
 }
 
 int drng_random_bytes(void *vprovctx, int which, void *buffer, size_t len, unsigned strength)
 {
+    const struct drng_request request = {.out = buffer, .len = len, .strength = strength};
     struct drng_provctx *provctx = vprovctx;
-    const unsigned number = number_of_thread();
-    enum drng_result result = draw_from(provctx, &provctx->pairs->pairs[number % PAIRS], which, buffer, len, strength);
-    if (__builtin_expect(result == DRNG_BUSY, 0)) {
-        result = draw_from_another(provctx, number, which, buffer, len, strength);
+    struct pair *pair = &provctx->pairs->pairs[number_of_thread() % PAIRS];
+    enum drng_result result = DRNG_BUSY;
+    if (__builtin_expect(atomic_load_explicit(&pair->made, memory_order_acquire), 1)) {
+        result = draw_from(pair, which, &request);
     }
-    return __builtin_expect(result == DRNG_OK, 1) ? 1 : drng_raise_result(&provctx->core, result, true);
+    return __builtin_expect(result == DRNG_OK, 1) ? 1 : draw_from_any(provctx, which, &request, result);
 }

@@ -28,6 +28,7 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
+#include "mixing/drbg/ctr_drbg.h"
 #include "mixing/entropy/seed.h"
 #include "mixing/machine/wipe.h"
 #include "provider/process.h"
@@ -99,29 +100,28 @@ static void end_here(void)
 
 /* Keystream, and the next Key and V behind it, by the mode that every implementation has. */
 static uint8_t *run(const uint8_t *key, size_t key_len, const uint8_t v[BLOCK], uint8_t *stream, size_t blocks,
-                    const uint8_t *provided)
+                    const uint8_t *fresh)
 {
     uint8_t counter[BLOCK];
     uint8_t *next = stream + blocks * BLOCK;
     memcpy(counter, v, BLOCK);
     real->ctr(key, key_len, counter, stream, blocks, next, (key_len + BLOCK - 1) / BLOCK + 1);
-    for (size_t i = 0; provided != NULL && i < key_len + BLOCK; i++) {
-        next[i] ^= provided[i];
+    for (size_t i = 0; fresh != NULL && i < DRNG_REQUEST_ENTROPY_LEN; i++) {
+        next[i] ^= fresh[i];
     }
     return next;
 }
 
-static void request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out, size_t out_len,
-                    const uint8_t *provided)
+static void request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out, size_t out_len, const uint8_t *fresh)
 {
     uint8_t stream[SHORT + 3 * BLOCK];
     uint8_t *next = NULL;
-    if (out_len > 0 && provided != NULL) {
-        next = run(key, key_len, v, stream, 0, provided);
+    if (out_len > 0 && fresh != NULL) {
+        next = run(key, key_len, v, stream, 0, fresh);
         memcpy(key, next, key_len);
         memcpy(v, next + key_len, BLOCK);
     }
-    next = run(key, key_len, v, stream, (out_len + BLOCK - 1) / BLOCK, provided);
+    next = run(key, key_len, v, stream, (out_len + BLOCK - 1) / BLOCK, fresh);
     if (out_len > 0) {
         memcpy(out, stream, out_len);
     }
@@ -138,9 +138,9 @@ static void request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out
     }
 }
 
-static void update(uint8_t *key, size_t key_len, uint8_t v[BLOCK], const uint8_t *provided)
+static void update(uint8_t *key, size_t key_len, uint8_t v[BLOCK], const uint8_t *fresh)
 {
-    request(key, key_len, v, NULL, 0, provided);
+    request(key, key_len, v, NULL, 0, fresh);
 }
 
 /* The request that is interrupted, and the next one, of parent and child. */

@@ -107,13 +107,13 @@ static void request_of(const struct drng_aes *one)
     for (size_t k = 0; k < sizeof(key_lens) / sizeof(*key_lens); k++) {
         for (size_t l = 0; l < sizeof(lens) / sizeof(*lens) && lens[l] <= one->short_len; l++) {
             _Alignas(16) uint8_t key[DRNG_AES_MAX_KEY];
-            uint8_t provided[DRNG_DRBG_MAX_SEEDLEN];
+            uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
             uint8_t v[BLOCK];
             fill_with_secret(key, sizeof(key));
             fill_with_secret(v, sizeof(v));
-            fill_with_secret(provided, sizeof(provided));
-            one->update(key, key_lens[k], v, provided);
-            one->request(key, key_lens[k], v, out, lens[l], provided);
+            fill_with_secret(fresh, sizeof(fresh));
+            one->update(key, key_lens[k], v, fresh);
+            one->request(key, key_lens[k], v, out, lens[l], fresh);
             must_be_secret(out, lens[l]);
             must_be_secret(key, key_lens[k]);
             must_be_secret(v, sizeof(v));

@@ -89,7 +89,7 @@ static uint64_t outputs(const struct drng_aes *aes, __typeof__(&drng_fused_mac) 
     _Alignas(16) uint8_t key[32];
     uint8_t v[16];
     uint8_t tail[64];
-    uint8_t provided[48];
+    uint8_t fresh[8];
     uint64_t sum = 0;
     for (size_t key_len = 16; key_len <= 32; key_len += 8) {
         for (size_t at = 0; at <= MOST_BLOCKS + 4; at++) {
@@ -104,10 +104,10 @@ static uint64_t outputs(const struct drng_aes *aes, __typeof__(&drng_fused_mac) 
             }
             for (size_t len = 1 + at % 7; len <= aes->short_len && at < 24; len += at == 0 ? 1 : 7) {
                 any_bytes(key, 32, len + at);
-                any_bytes(provided, sizeof(provided), len);
+                any_bytes(fresh, sizeof(fresh), len);
                 any_v(v, at, len);
-                aes->update(key, key_len, v, provided);
-                aes->request(key, key_len, v, out, len, (len + at) % 2 == 0 ? NULL : provided);
+                aes->update(key, key_len, v, fresh);
+                aes->request(key, key_len, v, out, len, (len + at) % 2 == 0 ? NULL : fresh);
                 sum = sum_of(sum_of(sum_of(sum, out, len), key, key_len), v, 16);
             }
         }

@@ -57,15 +57,14 @@
 /* Wiped in a child: */
 #define GENERATION 0
 #define FORKED     1
-#define SLOT(l_)   (2 + 8 * (l_)) /* and in a slot: */
+#define SLOT(l_)   (2 + 7 * (l_)) /* and in a slot: */
 #define MUTEX      0
 #define HOLDER     1
 #define EPOCH      2 /* of a slot, and of a frame */
-#define TAKEN      3
-#define SEED       4
-#define COUNT      5 /* 0 where there is no seed */
-#define ENTROPY    6
-#define MARK       7
+#define SEED       3
+#define COUNT      4 /* 0 where there is no seed */
+#define ENTROPY    5
+#define MARK       6
 #define WIPED      SLOT(SLOTS)
 /* Kept: */
 #define LAST       (WIPED + 0) /* last_generation */
@@ -108,9 +107,9 @@
 #define NO_SLOT  2 /* nor is it mine, and there is nothing to be wiped */
 
 mtype = {
-    enter, note, begin, take, hold, mark, fresh, over, wipe, stamp, work, ask, get, got, put, back_in, free_theirs,
+    enter, note, begin, take, hold, fresh, over, wipe, stamp, work, ask, get, got, put, back_in, free_theirs,
     back_again, look, instantiate, set, forget, release, released, counter, generate, hand, update, mine, leave, back,
-    untake, unhold, unlock, bare, quit
+    unhold, unlock, bare, quit
 };
 
 byte m[SIZE]; /* of the process that runs */
@@ -148,7 +147,7 @@ hidden short base;
 #else
 #define LOOKS_FIRST  update
 #define LOOKED_FIRST (F(MINE) == IS_MINE -> quit : begin)
-#define LOOKS_LAST   mine
+#define LOOKS_LAST   unhold
 #endif
 #ifdef LEFT
 #define LIBC_HELD 0 /* it had other means against these locks */
@@ -163,7 +162,7 @@ hidden short base;
 #ifdef NO_TAKEN
 #define IS_TAKEN false
 #else
-#define IS_TAKEN (S(TAKEN) && F(BEFORE) == CALLS_OUT)
+#define IS_TAKEN (S(HOLDER) != 0 && F(BEFORE) == CALLS_OUT)
 #endif
 #ifdef ENTERS_IN_CHILD
 #define IN_ITS_PROCESS (T(ENTERED) == m[GENERATION])
@@ -223,6 +222,8 @@ inline end_work()
     if
 #ifdef EARLY_LOOK
     :: F(LEVEL) == 0 -> F(AT) = leave
+#elif !defined(PIECEWISE)
+    :: F(LEVEL) == 0 -> F(AT) = unhold
 #endif
     :: else -> F(AT) = mine
     fi
@@ -342,7 +343,7 @@ inline end_frame()
         if
         :: THREADS == 1 || m[THREAD(0) + TOP] + m[THREAD(THREADS - 1) + TOP] == 0 ->
             for (i : 0 .. SLOTS - 1) {
-                assert(m[SLOT(i) + MUTEX] == 0 && m[SLOT(i) + HOLDER] == 0 && m[SLOT(i) + TAKEN] == 0);
+                assert(m[SLOT(i) + MUTEX] == 0 && m[SLOT(i) + HOLDER] == 0);
             }
             next_process()
         :: else -> skip
@@ -407,7 +408,7 @@ proctype thread(byte t)
     /* ---- Taking a slot ---- */
     /* drng_lock: atomic_load_explicit(&lock->holder, memory_order_relaxed) == self */
     /* drng_lock: pthread_mutex_lock(&lock->mutex) */
-    /* drng_guard_lock: !slot->taken || guard->before != DRNG_CALLS_OUT */
+    /* drng_guard_lock: guard->before == DRNG_CALLS_OUT */
     :: atomic {
         RUNS(take) && (!LOCKS || IS_HELD || S(MUTEX) == 0) ->
 #ifdef LEFT
@@ -423,15 +424,13 @@ proctype thread(byte t)
         if
         :: (LOCKS -> IS_HELD : IS_TAKEN) -> no_slot()
         :: LOCKS && !IS_HELD -> S(MUTEX) = t + 1; F(AT) = hold
-        :: !LOCKS && !IS_TAKEN -> F(AT) = mark
+        :: !LOCKS && !IS_TAKEN -> F(AT) = hold
         fi
     }
 
     /* drng_lock: atomic_store_explicit(&lock->holder, self, memory_order_relaxed) */
-    :: atomic { RUNS(hold) -> S(HOLDER) = t + 1; F(AT) = mark }
-
-    /* drng_guard_take: slot->taken = true */
-    :: atomic { RUNS(mark) -> S(TAKEN) = 1; F(AT) = fresh }
+    /* drng_guard_lock: atomic_store_explicit(&slot->lock.holder, 1, memory_order_relaxed) */
+    :: atomic { RUNS(hold) -> S(HOLDER) = t + 1; F(AT) = fresh }
 
     /* drng_guard_take: slot->epoch == guard->epoch */
     :: atomic { RUNS(fresh) -> F(AT) = (S(EPOCH) == F(EPOCH) -> work : over) }
@@ -588,7 +587,6 @@ proctype thread(byte t)
     }
 
     /* ---- Giving it back ---- */
-    /* drng_guard_run: drng_guard_give_back(place, slot, locking, drng_guard_is_mine(&guard)) */
     /* seed_child: drng_guard_give_back(&parent->place, slot, parent->locking, drng_guard_is_mine(guard)) */
     /* drng_root_give_back: drng_guard_give_back(root, &slot->guarded, DRNG_WAITS, drng_guard_is_mine(guard)) */
     :: atomic { SEES(mine) -> see(); F(MINE) = (IN_EPOCH -> IS_MINE : NOT_MINE); F(AT) = back }
@@ -617,6 +615,7 @@ proctype thread(byte t)
     }
 
     /* drng_guard_give_back: drng_guard_wipe(slot, place->size) */
+    /* drng_guard_run: drng_guard_unlock(slot, locking) */
     :: atomic {
         RUNS(back) ->
         if
@@ -627,25 +626,16 @@ proctype thread(byte t)
 #endif
         :: else -> skip
         fi;
-        F(AT) = untake
-    }
-
-    /* drng_guard_give_back: slot->taken = false */
-    :: atomic {
-        RUNS(untake) ->
-        S(TAKEN) = 0;
-        if
-        :: LOCKS -> F(AT) = unhold
-        :: else -> go_on()
-        fi
+        F(AT) = unhold
     }
 
     /* drng_unlock: atomic_load_explicit(&lock->holder, memory_order_relaxed) == (uintptr_t)pthread_self() */
     /* drng_unlock: atomic_store_explicit(&lock->holder, 0, memory_order_relaxed) */
+    /* drng_guard_unlock: atomic_store_explicit(&slot->lock.holder, 0, memory_order_release) */
     :: atomic {
         RUNS(unhold) ->
         if
-        :: S(HOLDER) == t + 1 -> S(HOLDER) = 0; F(AT) = unlock
+        :: S(HOLDER) == t + 1 || !LOCKS -> S(HOLDER) = 0; F(AT) = unlock
         :: else -> go_on()
         fi
     }

@@ -110,12 +110,12 @@ static void any_ctr(const uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_
 }
 
 #ifdef REQUEST
-static void any_update(uint8_t *key, size_t key_len, uint8_t v[BLOCK], const uint8_t *provided)
+static void any_update(uint8_t *key, size_t key_len, uint8_t v[BLOCK], const uint8_t *fresh)
 {
     CLAIM(key_len == KEY_LEN && __CPROVER_w_ok(key, KEY_LEN), "the key is there");
     note_call(0);
     for (size_t i = 0; i < SEEDLEN; i++) {
-        const uint8_t byte = update_bytes[i] ^ (provided != NULL ? provided[i] : 0);
+        const uint8_t byte = update_bytes[i] ^ (fresh != NULL && i < DRNG_REQUEST_ENTROPY_LEN ? fresh[i] : 0);
         if (i < KEY_LEN) {
             key[i] = byte;
         } else {
@@ -125,14 +125,14 @@ static void any_update(uint8_t *key, size_t key_len, uint8_t v[BLOCK], const uin
 }
 
 static void any_request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out, size_t out_len,
-                        const uint8_t *provided)
+                        const uint8_t *fresh)
 {
     CLAIM(out_len > 0 && out_len <= SHORT_LEN, "at least one byte, and at most short_len");
     CLAIM(out == output && out_len == output_len, "all of the output");
-    if (provided != NULL) {
-        any_update(key, key_len, v, provided);
+    if (fresh != NULL) {
+        any_update(key, key_len, v, fresh);
     }
-    any_update(key, key_len, v, provided);
+    any_update(key, key_len, v, fresh);
     cipher.whole = out_len;
 }
 

@@ -102,7 +102,7 @@ inline unlock(holder_)
 proctype frame(byte t)
 {
     do
-    /* draw_from: !atomic_load_explicit(&pair->made, memory_order_acquire) */
+    /* drng_random_bytes: atomic_load_explicit(&pair->made, memory_order_acquire) */
     :: atomic {
         RUNS(at_look) ->
         if
@@ -162,7 +162,7 @@ proctype frame(byte t)
     }
 
     /* ---- A draw from one of its generators ---- */
-    /* draw_from: drng_generator_generate(g, out, len, strength, false, */
+    /* draw_from: drng_generator_generate(&pair->generator[which == OSSL_PROV_RANDOM_PRIVATE], request) */
     :: atomic { RUNS(at_enter_draw) -> assert(made); enter(at_slot) }
     /* drng_guard_lock: atomic_compare_exchange_strong_explicit(&slot->lock.holder, &nobody, (uintptr_t)&drng_inside */
     :: atomic {
@@ -225,7 +225,7 @@ proctype frame(byte t)
     }
 
     /* ---- A call that is refused: zeros, and 0 ---- */
-    /* draw_from: drng_wipe(out, len) */
+    /* draw_from_any: drng_wipe(request->out, request->len) */
     :: atomic {
         RUNS(at_refused) ->
         if

@@ -61,12 +61,11 @@ bool aes_ctr_is_right(const struct aes_ctr_run *run)
 }
 
 /* The new Key and V, one behind the other: CTR_DRBG_Update, from the blocks that follow `last`. */
-static void expect_update(const uint8_t *key, size_t key_len, const uint8_t *provided, uint8_t *last,
-                          uint8_t state[STATE])
+static void expect_update(const uint8_t *key, size_t key_len, const uint8_t *fresh, uint8_t *last, uint8_t state[STATE])
 {
     reference_keystream(key, key_len, last, state, 3);
-    for (size_t i = 0; provided != NULL && i < STATE; i++) {
-        state[i] ^= provided[i];
+    for (size_t i = 0; fresh != NULL && i < DRNG_REQUEST_ENTROPY_LEN; i++) {
+        state[i] ^= fresh[i];
     }
 }
 
@@ -76,18 +75,18 @@ bool aes_request_is_right(const struct aes_request_run *run)
     _Alignas(64) uint8_t v[3 * GUARD];
     _Alignas(64) uint8_t out[AES_REQUEST_MAX + 3 * GUARD];
     uint8_t expected[AES_REQUEST_MAX + BLOCK];
-    uint8_t provided[STATE + GUARD];
+    uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN + GUARD];
     uint8_t first[STATE]; /* Key and V from which the output comes */
     uint8_t state[STATE];
     uint8_t last[BLOCK];
     const size_t at = GUARD + run->shift;
     uint64_t random = run->out_len;
-    const uint8_t *used = run->with_provided ? provided + run->shift : NULL;
+    const uint8_t *used = run->with_fresh ? fresh + run->shift : NULL;
 
-    bytes_random(&random, provided, sizeof(provided));
+    bytes_random(&random, fresh, sizeof(fresh));
     memcpy(first, run->key, run->key_len);
     memcpy(last, run->v, BLOCK);
-    if (run->out_len > 0 && run->with_provided) {
+    if (run->out_len > 0 && run->with_fresh) {
         expect_update(run->key, run->key_len, used, last, first);
         memcpy(last, first + run->key_len, BLOCK);
     }
@@ -333,7 +332,7 @@ UNIT_TEST("requests agree at every length")
         for (size_t out_len = 0; out_len <= subject->short_len; out_len++) {
             struct aes_request_run run = request_run(&state, key_lens[i], out_len);
             CU_ASSERT_TRUE(out_len == 0 || aes_request_is_right(&run));
-            run.with_provided = true;
+            run.with_fresh = true;
             CU_ASSERT_TRUE(aes_request_is_right(&run));
         }
     }
@@ -346,7 +345,7 @@ UNIT_TEST("requests carry at every position")
         for (unsigned before = 0; before < 24; before++) {
             for (size_t blocks = 0; blocks <= subject->short_len / BLOCK; blocks++) {
                 struct aes_request_run run = request_run(&state, key_lens[(blocks + before) % 3], blocks * BLOCK);
-                run.with_provided = before % 2 == 0 || blocks == 0;
+                run.with_fresh = before % 2 == 0 || blocks == 0;
                 reference_before_carry(run.v, bits, before);
                 CU_ASSERT_TRUE(aes_request_is_right(&run));
             }
@@ -359,7 +358,7 @@ UNIT_TEST("requests take unaligned pointers")
     uint64_t state = 10;
     for (size_t shift = 0; subject->request != NULL && shift < 64; shift++) {
         struct aes_request_run run = request_run(&state, key_lens[shift % 3], shift % 2 == 0 ? 33 : subject->short_len);
-        run.with_provided = true;
+        run.with_fresh = true;
         run.shift = shift;
         CU_ASSERT_TRUE(aes_request_is_right(&run));
     }

@@ -37,7 +37,7 @@ struct aes_request_run {
     size_t key_len;
     uint8_t v[DRNG_AES_BLOCK];
     size_t out_len;
-    bool with_provided;
+    bool with_fresh;
     size_t shift; /* of all pointers but key */
 };
 bool aes_request_is_right(const struct aes_request_run *run);

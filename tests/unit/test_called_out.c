@@ -19,7 +19,6 @@
 
 enum { LEN = 32, FORKED_IN_GET = 1, FORKED_IN_RELEASE = 2, WATCHDOG = 60 /* seconds */ };
 
-static const struct drng_bytes nothing = {NULL, 0};
 static struct drng_generator generator;
 static struct drng_counters counters;
 static int fork_in;
@@ -51,7 +50,8 @@ come(int unused)
     if (in_child && seen->count < 8) {
         uint8_t *draw = seen->draw[seen->count];
         memset(draw, 0xaa, LEN);
-        const bool served = drng_generator_generate(&generator, draw, LEN, 0, false, nothing) == DRNG_OK;
+        const bool served =
+            drng_generator_generate(&generator, &(struct drng_request){.out = draw, .len = LEN}) == DRNG_OK;
         seen->refused += !served && bytes_are(draw, LEN, 0);
         seen->count += served;
     }
@@ -116,7 +116,7 @@ static void fork_while_called_out(int where)
                                         .counters = &counters,
                                         .config = {.key_len = DRNG_AES_MAX_KEY, .use_df = true}};
     CU_ASSERT_TRUE_FATAL(drng_generator_init(&generator));
-    const enum drng_result result = drng_generator_generate(&generator, out, LEN, 0, false, nothing);
+    const enum drng_result result = drng_generator_generate(&generator, &(struct drng_request){.out = out, .len = LEN});
     fork_in = 0;
     if (in_child) {
         memcpy(seen->out, out, LEN);

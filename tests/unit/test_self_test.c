@@ -198,13 +198,13 @@ UNIT_TEST("a twin that passes is found")
 static enum { RIGHT, WRONG_OUT, WRONG_KEY, WRONG_V } request_is;
 
 static void output_and_update(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
-                              const uint8_t *provided)
+                              const uint8_t *fresh)
 {
     uint8_t stream[(16 + 3) * DRNG_AES_BLOCK];
     uint8_t *state = stream + (out_len + DRNG_AES_BLOCK - 1) / DRNG_AES_BLOCK * DRNG_AES_BLOCK;
     drng_aes_portable.ctr(key, key_len, v, stream, sizeof(stream) / DRNG_AES_BLOCK, NULL, 0);
-    for (size_t i = 0; provided != NULL && i < key_len + DRNG_AES_BLOCK; i++) {
-        state[i] ^= provided[i];
+    for (size_t i = 0; fresh != NULL && i < DRNG_REQUEST_ENTROPY_LEN; i++) {
+        state[i] ^= fresh[i];
     }
     if (out_len > 0) {
         memcpy(out, stream, out_len);
@@ -213,18 +213,18 @@ static void output_and_update(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_B
     memcpy(v, state + key_len, DRNG_AES_BLOCK);
 }
 
-static void update_by_ctr(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], const uint8_t *provided)
+static void update_by_ctr(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], const uint8_t *fresh)
 {
-    output_and_update(key, key_len, v, NULL, 0, provided);
+    output_and_update(key, key_len, v, NULL, 0, fresh);
 }
 
 static void request_by_ctr(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
-                           const uint8_t *provided)
+                           const uint8_t *fresh)
 {
-    if (provided != NULL) {
-        update_by_ctr(key, key_len, v, provided);
+    if (fresh != NULL) {
+        update_by_ctr(key, key_len, v, fresh);
     }
-    output_and_update(key, key_len, v, out, out_len, provided);
+    output_and_update(key, key_len, v, out, out_len, fresh);
     if (out_len >= wrong_from && out_len <= wrong_to) {
         out[out_len - 1] ^= request_is == WRONG_OUT;
         key[key_len - 1] ^= request_is == WRONG_KEY;

@@ -78,7 +78,7 @@ static inline void any_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16]
 
 /* CTR_DRBG_Update follows the output in the same run of the counter. */
 static inline void any_request(uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out, size_t out_len,
-                               const uint8_t *provided)
+                               const uint8_t *fresh)
 {
     uint8_t stream[5 * 16];
     const size_t blocks = (out_len + 15) / 16;
@@ -88,7 +88,7 @@ static inline void any_request(uint8_t *key, size_t key_len, uint8_t v[16], uint
         out[i] = stream[i];
     }
     for (size_t i = 0; i < key_len + 16; i++) {
-        const uint8_t byte = stream[16 * blocks + i] ^ (provided != NULL ? provided[i] : 0);
+        const uint8_t byte = stream[16 * blocks + i] ^ (fresh != NULL && i < 8 ? fresh[i] : 0);
         if (i < key_len) {
             key[i] = byte;
         } else {
@@ -97,9 +97,9 @@ static inline void any_request(uint8_t *key, size_t key_len, uint8_t v[16], uint
     }
 }
 
-static inline void any_update(uint8_t *key, size_t key_len, uint8_t v[16], const uint8_t *provided)
+static inline void any_update(uint8_t *key, size_t key_len, uint8_t v[16], const uint8_t *fresh)
 {
-    any_request(key, key_len, v, NULL, 0, provided);
+    any_request(key, key_len, v, NULL, 0, fresh);
 }
 
 #ifdef REQUEST
