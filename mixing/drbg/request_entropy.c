@@ -63,15 +63,11 @@ static __attribute__((noinline)) uint64_t kernel_and_time(void)
     return mixed;
 }
 
-static inline bool is_disabled(const struct drng_instruction *in)
-{
-    return atomic_load_explicit(&in->disabled, memory_order_relaxed) != 0;
-}
-
 /* A dry one may be left alone. */
 static inline bool is_asked(const struct drng_instruction *in, bool asks_dry)
 {
-    return !is_disabled(in) && (asks_dry || !atomic_load_explicit(&in->left_alone, memory_order_relaxed));
+    return !atomic_load_explicit(&in->disabled, memory_order_relaxed) &&
+           (asks_dry || !atomic_load_explicit(&in->left_alone, memory_order_relaxed));
 }
 
 /* Of zeros or ones is none: of good words this costs two in 2^64. */
@@ -119,7 +115,7 @@ static __attribute__((noinline, cold)) bool another_gives_word(const struct drng
 static enum drng_result why_no_word(const struct drng_request_words *words)
 {
     for (unsigned i = 0; words->instructions[i] != NULL; i++) {
-        if (!is_disabled(words->instructions[i])) {
+        if (is_asked(words->instructions[i], true)) {
             return DRNG_EXHAUSTED;
         }
     }
