@@ -2,14 +2,11 @@
 # package.sh - builds the .debs that debian/ describes, and the .rpms that drng.spec describes, into build/packages, or into
 # the folder given, and looks at the .debs with lintian and at the .rpms with rpmlint, where these are installed.
 #
-#     package.sh [--arch ARCH] [FOLDER [deb]]
+#     package.sh [FOLDER]
 #
-# FOLDER is relative to the folder of the caller. Packages of the same architecture that are in it make way. deb: the .debs
-# alone.
+# FOLDER is relative to the folder of the caller. Packages of drng's that are in it make way.
 #
 # DRNG_LINT=no in the environment: nothing looks at them, where the same ones have been looked at.
-#
-# ARCH: aarch64, ppc64le or s390x, for .debs that are compiled on this machine for another: scripts/ci/cross.sh.
 #
 # Installs what it needs from Debian's packages (root).
 
@@ -26,49 +23,22 @@ umask 022
 LC_ALL=C.UTF-8 TZ=UTC
 export LC_ALL TZ
 
-usage()
-{
-    echo "usage: package.sh [--arch ARCH] [FOLDER [deb]]" >&2
-    exit 64
-}
-
 # dpkg-buildpackage wants what debian/control names, debhelper by the name of its level.
 declared=$(sed -n '/^Build-Depends:/,/^[^ ]/s/^ \([a-z0-9-]*\).*/\1/p' debian/control | sed 's/debhelper-compat/debhelper/')
 # shellcheck disable=SC2086 # a list of names
 need_packages build-essential file rpm $declared
 
-# The glibc of the oldest release that the packages are for, RHEL 9: what they are compiled on may be younger.
-glibc=2.34
-
 # A folder of its own: what else was built here, and when, makes no difference.
 root=$PWD
 build=$root/build/package
-debian=$(dpkg --print-architecture)
-arch=
-if [ "${1:-}" = --arch ]; then
-    case ${2:-} in
-    aarch64) debian=arm64 ;;
-    ppc64le) debian=ppc64el ;;
-    s390x) debian=s390x ;;
-    *)
-        printf '%s\n' "package.sh: no package for \"${2:-}\": write --arch aarch64, ppc64le or s390x" >&2
-        exit 64
-        ;;
-    esac
-    arch=$2
-    build=$root/build/cross/$arch/package
-    shift 2
-fi
 case ${1:-} in
--*) usage ;;
+-*)
+    echo "usage: package.sh [FOLDER]" >&2
+    exit 64
+    ;;
 '') packages=build/packages ;;
 /*) packages=$1 ;;
 *) packages=$caller/$1 ;;
-esac
-only=${2:-}
-case $only in
-'' | deb) ;;
-*) usage ;;
 esac
 
 # Of two at a time, the second one waits.
@@ -76,7 +46,6 @@ mkdir -p "$build" "$packages"
 packages=$(cd "$packages" && pwd)
 exec 9>"$build/lock"
 flock 9
-[ -z "$arch" ] || scripts/ci/cross.sh "$arch"
 
 # The same sources give the same packages: what is in them is as old as the sources.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(source_date)}
@@ -89,44 +58,28 @@ copy_sources "$build/sources"
 DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)"
 export DEB_BUILD_OPTIONS
 cd "$build/sources"
-if [ -z "$arch" ]; then
-    logged "$build/log" dpkg-buildpackage --build=binary --no-sign --no-pre-clean
-else
-    # The libraries of the other architecture are in a sysroot, of which dpkg does not know: what they are called is said
-    # here, and no package is asked for.
-    sysroot=${build%/package}/sysroot
-    triplet=$(dpkg-architecture -a "$debian" -qDEB_HOST_MULTIARCH)
-    echo "libc 6 libc6 (>= $glibc)" >debian/shlibs.local
-    DRNG_CMAKE="--toolchain $root/tests/cross/$arch.cmake -DPKG_CONFIG_EXECUTABLE=/usr/bin/pkg-config" \
-        DRNG_SHLIBS="-l$sysroot/lib/$triplet" logged "$build/log" \
-        dpkg-buildpackage --build=any --host-arch "$debian" --no-sign --no-pre-clean --no-check-builddeps
-fi
+logged "$build/log" dpkg-buildpackage --build=binary --no-sign --no-pre-clean
 cd "$root"
-rm -f "$packages"/*drng*_"$debian".deb "$packages"/drng*_all.deb
+rm -f "$packages"/*drng*.deb "$packages"/*drng*.rpm
 mv "$build"/*.deb "$packages"
 
-if [ -z "$only$arch" ]; then
-    rm -f "$packages"/*drng*."$(uname -m)".rpm "$packages"/drng-*.noarch.rpm
-    # Not below $build: rpmbuild takes no path with a blank.
-    rpm=$(mktemp -d /var/tmp/drng-rpm.XXXXXX)
-    trap 'rm -rf "$rpm"' EXIT
-    trap 'exit 1' HUP INT TERM
-    logged "$build/log" source_package "$rpm/SOURCES"
-    # What it requires is named as Fedora names it, and Debian's packages are here.
-    logged "$build/log" rpmbuild -bb --nodeps --without check --load=scripts/packaging/debian.macros \
-        --define "_topdir $rpm" scripts/packaging/drng.spec
-    mv "$rpm"/RPMS/*/*.rpm "$packages"
-fi
+# Not below $build: rpmbuild takes no path with a blank.
+rpm=$(mktemp -d /var/tmp/drng-rpm.XXXXXX)
+trap 'rm -rf "$rpm"' EXIT
+trap 'exit 1' HUP INT TERM
+logged "$build/log" source_package "$rpm/SOURCES"
+# What it requires is named as Fedora names it, and Debian's packages are here.
+logged "$build/log" rpmbuild -bb --nodeps --without check --load=scripts/packaging/debian.macros \
+    --define "_topdir $rpm" scripts/packaging/drng.spec
+mv "$rpm"/RPMS/*/*.rpm "$packages"
 ls "$packages"/*drng*.*
 
 [ "${DRNG_LINT:-yes}" = yes ] || exit 0
 if command -v lintian >/dev/null; then
-    set -- "$packages"/*drng*_"$debian".deb
-    [ -n "$arch" ] || set -- "$@" "$packages"/drng*_all.deb
     # No bug of Debian's asks for it before it is published.
-    lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$@"
+    lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$packages"/*drng*.deb
 fi
-if command -v rpmlint >/dev/null && [ -z "$only$arch" ]; then
+if command -v rpmlint >/dev/null; then
     rpmlint --config scripts/packaging/rpmlint.toml --strict scripts/packaging/drng.spec "$packages"/*drng*.rpm >"$packages/rpmlint.log" 2>&1 || {
         cat "$packages/rpmlint.log" >&2
         exit 1

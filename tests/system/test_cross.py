@@ -122,34 +122,6 @@ def test_it_exports_its_entry_point_and_its_counters_and_has_no_executable_stack
     assert "RWE" not in next(line for line in headers.splitlines() if "GNU_STACK" in line)
 
 
-def test_a_package_for_it(tmp_path: Path) -> None:
-    """One of them: the others are made in the same way."""
-    z = ARCHITECTURES[2]
-    z.flavour(z.without)
-    script = str(ROOT / "scripts" / "packaging" / "package.sh")
-    made = subprocess.run(
-        [script, "--arch", z.name, str(tmp_path)], capture_output=True, text=True, timeout=600, check=False
-    )
-    assert made.returncode == 0, made.stdout + made.stderr
-    depends = dict.fromkeys(("openssl-provider-drng", "libdrng0"), r"libc6 \(>= 2\.34\)\n")
-    holds = {"openssl-provider-drng": "ossl-modules/drng.so", "libdrng0": "libdrng.so.0 ->", "libdrng-dev": "libdrng.a"}
-    for name, file in holds.items():
-        (package,) = tmp_path.glob(f"{name}_*_s390x.deb")
-        said = subprocess.run(["dpkg-deb", "-I", str(package)], capture_output=True, text=True, check=True).stdout
-        assert "Architecture: s390x" in said
-        assert re.search(f"Depends: {depends.get(name, '')}", said)
-        files = subprocess.run(["dpkg-deb", "-c", str(package)], capture_output=True, text=True, check=True).stdout
-        assert f" ./usr/lib/s390x-linux-gnu/{file}" in files
-    (package,) = tmp_path.glob("openssl-provider-drng_*_s390x.deb")
-    subprocess.run(["dpkg-deb", "-x", str(package), str(tmp_path / "tree")], check=True)
-    (module,) = (tmp_path / "tree").rglob("drng.so")
-    symbols = subprocess.run(
-        ["readelf", "--wide", "--dyn-syms", str(module)], capture_output=True, text=True, check=True
-    )
-    versions = {tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_([\d.]+)", symbols.stdout)}
-    assert versions and max(versions) <= (2, 34), "what Depends says"
-
-
 def test_the_c_library_is_the_sysroots(arch: Architecture, bare: Flavour) -> None:
     """And not this machine's own for that architecture, which the compiler looks for first."""
     cache = (bare.modules / "CMakeCache.txt").read_text()

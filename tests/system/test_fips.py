@@ -174,7 +174,7 @@ def test_drng_status_says_that_the_fips_provider_takes_them(case: Case) -> None:
     random_provider_left_out(case)
     assert case.status()["override"] == "the fips provider"
     check = case.run(str(ROOT / "scripts" / "drng-status"), "--check")
-    assert (check.returncode, check.stdout) == (2, "new programs: the fips provider outranks every provider\n")
+    assert (check.returncode, "the fips provider" in check.stdout) == (2, True)
 
 
 # ---- Programs ----

@@ -83,14 +83,6 @@ def expected(suffix: str, *documentation: str, modules: str = "") -> set[str]:
 # ---- What is in them ----
 
 
-def test_packages_of_other_architectures_stay(packages: Path) -> None:
-    """Where those of this one make way: what the fixture found left of what lay in the folder."""
-    native = output("dpkg", "--print-architecture").strip()
-    other = "arm64" if native == "amd64" else "amd64"
-    left = (packages.parent / "packages.left").read_text().split()
-    assert left == sorted(f"{name}_0.0.1-1_{other}.deb" for name in (NAMES[0], *LIBRARY))
-
-
 def own_documentation(name: str) -> set[str]:
     """What Debian's policy asks of each."""
     return {f"/usr/share/doc/{name}/{file}" for file in ("changelog.gz", "changelog.Debian.gz", "copyright")}
