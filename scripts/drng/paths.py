@@ -10,13 +10,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import pwd
 import re
 import shlex
 import stat
 from collections.abc import Iterator
 
-from .procfs import O_FOLDER, closing
+from .procfs import O_FOLDER, closing, owner_name
 from .terminal import Failure
 
 # No openssl.cnf and no unit is as long; a file that is would only fill memory.
@@ -33,12 +32,11 @@ class FileError(Failure):
 
 
 class OthersError(FileError):
-    """Root leaves it alone, since others can change it: whose it is, and the command that tells more. In what is said,
-    only the command is behind a name that others have chosen, and quoted."""
+    """Root leaves it alone, since others can change it; and the command that tells more. In what is said, only the
+    command is behind a name that others have chosen, and quoted."""
 
-    def __init__(self, path: str, why: str, owner: str, command: str) -> None:
-        self.said = f"{shlex.quote(path)}: root does not open what others can change: {why}"
-        self.path, self.owner, self.command = path, owner, command
+    def __init__(self, path: str, why: str, command: str) -> None:
+        self.said, self.command = f"{shlex.quote(path)}: root does not open what others can change: {why}", command
         super().__init__(f"{self.said}; type: {command}")
 
 
@@ -71,18 +69,14 @@ def _require_roots(path: str, where: str, found: os.stat_result, named_by: str =
     # What is no file is refused as that.
     if os.geteuid() != 0 or kind not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK):
         return
+    shown = shlex.quote(where)
     if found.st_uid != 0:
-        try:
-            owner = pwd.getpwuid(found.st_uid).pw_name
-        except KeyError:
-            owner = str(found.st_uid)
-        why = f"{shlex.quote(where)} belongs to {owner}"
-        raise OthersError(path, why, owner, as_user(owner, "drng-conf", named_by or path))
+        owner = owner_name(found.st_uid)
+        raise OthersError(path, f"{shown} belongs to {owner}", as_user(owner, "drng-conf", named_by or path))
     # In a directory like /tmp others make files, and leave those of their neighbours alone.
     is_shared = kind == stat.S_IFDIR and found.st_mode & stat.S_ISVTX
     if kind != stat.S_IFLNK and not is_shared and found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        shown = shlex.quote(where)
-        raise OthersError(path, f"others may write to {shown}", "", f"chmod go-w {shown}")
+        raise OthersError(path, f"others may write to {shown}", f"chmod go-w {shown}")
 
 
 @contextlib.contextmanager
@@ -121,16 +115,15 @@ def walked(path: str, named_by: str = "") -> Iterator[tuple[int, str, os.stat_re
             os.close(folder)
 
 
-def require_file(path: str, found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise FileError(f"{path} is no regular file")
-
-
 @contextlib.contextmanager
 def opened_file(path: str, folder: int, name: str, found: os.stat_result) -> Iterator[int]:
-    require_file(path, found)
+    """What is known to be a file, and still is one when it has been opened: to open a device may do something."""
+    no_file = FileError(f"{path} is no regular file")
+    if not stat.S_ISREG(found.st_mode):
+        raise no_file
     with closing(os.open(name, O_FILE, dir_fd=folder)) as fd:
-        require_file(path, os.fstat(fd))
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise no_file
         yield fd
 
 

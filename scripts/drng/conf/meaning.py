@@ -31,9 +31,6 @@ RANDOM_KEYS = ("cipher", "digest", "properties", "random", "seed", "seed_propert
 # What drng has for `seed`, in any case of letters.
 SEED_SOURCES = ("DRNG-SEED", "SEED-SRC", *filter(None, [WORDS]))
 
-# In [default], what another program, Node.js, takes for its own openssl_conf.
-OTHERS = ("nodejs_conf",)
-
 YES = ("1", "yes", "true", "on")
 
 
@@ -163,16 +160,14 @@ def never_asked(conf: Read, meaning: Meaning) -> Iterator[str]:
 
 def never_reached(conf: Read, meaning: Meaning) -> Iterator[str]:
     """Lines that name drng where nobody asks for them."""
-    default = conf.section("default") or {}
-    likely = [] if meaning.init else [hint(key, ("openssl_conf",)) for key in default if key not in OTHERS]
+    likely = [] if meaning.init else [hint(key, ("openssl_conf",)) for key in conf.section("default") or {}]
     near = next(filter(None, likely), "")
     for key, value in undotted(conf.section(meaning.providers)).items():
         if close := hint(key, ("drng",)):
             yield f"[{meaning.providers}] {key} = {value}: there is no provider of this name{close}"
-    of_others = {each for key in OTHERS for each in (conf.section(default.get(key)) or {}).values()}
     for name in list(conf.sections):
         value = undotted(conf.section(name)).get("drng", "")
-        if name not in of_others and value in conf.sections:
+        if value in conf.sections:
             yield f"[{name}] drng = {value}: no openssl_conf leads to this line, and OpenSSL never asks for it{near}"
 
 

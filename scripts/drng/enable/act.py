@@ -147,9 +147,9 @@ def restart_all(report: Report, change: Change, targets: Sequence[Target]) -> No
 def say_what_is(report: Report, target: Target, changed: bool) -> None:
     report.of(target)["changed"] = changed
     settings = "".join(f", {key} = {value}" for key, value in target.head.settings) if target.head else ""
-    on = f"{target.head.profile}{settings}, {target.path}" if target.head else ""
-    report.say(target, on if on and changed else f"{on or 'drng is off'}{'' if changed else ', as before'}")
-    for note in [*target.notes, *filter(None, [] if target.head else [target.still_served()])]:
+    what = f"{target.head.profile}{settings}, {target.path}" if target.head else "drng is off"
+    report.say(target, f"{what}{'' if changed else ', as before'}")
+    for note in filter(None, [*target.notes, "" if target.head else target.still_served()]):
         report.say(target, note)
 
 

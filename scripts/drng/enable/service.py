@@ -40,10 +40,9 @@ class Service(Target):
     def __init__(self, name: str) -> None:
         super().__init__()
         # All instances of a template have its drop-in; any one of them tells what it is.
-        self.is_template = name.endswith("@")
-        self.asked = f"{name}drng.service" if self.is_template else f"{name}.service"
+        self.asked = f"{name}drng.service" if name.endswith("@") else f"{name}.service"
         self.known = show(self.asked) if systemd.is_running() else {}
-        if self.known.get("LoadState") == "loaded" and not self.is_template:
+        if self.known.get("LoadState") == "loaded" and not name.endswith("@"):
             self.asked = self.known["Id"]
             name = self.asked.removesuffix(".service")
         self.name = self.typed = name
