@@ -2,7 +2,7 @@
 """The figures of docs/entropy.md: what is claimed for a raw word, and what a conditioner makes of it.
 
 Output_Entropy() is that of SP 800-90B, 3.1.5.1.2; the sizes are read from the sources. tables.py puts the tables into
-the document, and compares them and every number of its text.
+the document, and compares them.
 """
 
 import math
@@ -187,33 +187,3 @@ TABLES = {
     "conditioning": conditioning_table,
     "bounds": limits_table,
 }
-
-
-# ---- The document ----
-
-# What looks like a number and is the name of something.
-NAMES = (
-    r"SP 800-\d+[A-C]?(?: Rev\. \d)?(?: \(\d{4}\))?",
-    r"90[A-C]",
-    r"RBG\d(?:\(P\))?",
-    r"x86-64",
-    r"FIPS 140-3 IG D\.K",
-    r"CVE-\d+-\d+",
-    r"(?:AES|SHA|HMAC-SHA)-\d+",
-    r"RFC \d+",
-    r"OpenSSL \d(?:\.\d)?",
-    r"\b\d+(?:\.\d+)+\b",  # sections
-    r"`[^`]*`",
-    r"\]\([^)]*\)",  # where a link leads
-)
-
-
-# A table of what others say is not calculated: it has a column that says where that was read.
-QUOTED = re.compile(r"^\|.*\| (?:where it stands|read in) \|.*\n(?:\|.*\n)*", re.MULTILINE)
-
-
-def numbers(text: str) -> set[str]:
-    text = QUOTED.sub("", text)
-    for name in NAMES:
-        text = re.sub(name, " ", text)
-    return {n.strip(",.") for n in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}

@@ -95,20 +95,6 @@ def write(page: Path, name: str, new: str) -> None:
     page.write_text(head + begin + new + end + tail, encoding="utf-8")
 
 
-# Whose text has no number that is in no table: of the derived ones, or of the page's own.
-NUMBERED = "entropy.md"
-
-
-def check_numbers(page: Path) -> int:
-    """1 where a number of the text is in no table."""
-    text = page.read_text(encoding="utf-8")
-    tables = "".join([*(make() for make in entropy.TABLES.values()), *(body for _, body in SECTION.findall(text))])
-    strange = entropy.numbers(SECTION.sub("", text)) - entropy.numbers(tables)
-    if strange:
-        print(f"{page}: numbers that no table has: {', '.join(sorted(strange))}")
-    return 1 if strange else 0
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     mode = parser.add_mutually_exclusive_group(required=True)
@@ -118,8 +104,7 @@ def main() -> int:
     parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="the folder with the pages")
     args = parser.parse_args()
     found = sections(args.docs)
-    status = check_numbers(args.docs / NUMBERED) if args.check else 0
-    skipped = 0
+    status = skipped = 0
     for name in args.names or MADE:
         if name not in found or (args.check and name in MEASURED):
             sys.exit(f"{name}: {'measured, so there is nothing to compare' if name in found else 'no such table'}")

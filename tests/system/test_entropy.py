@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arithmetic behind docs/entropy.md; test_tables.py compares its numbers."""
+"""The arithmetic behind docs/entropy.md; test_tables.py compares its tables."""
 
 from __future__ import annotations
 
