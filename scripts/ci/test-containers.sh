@@ -143,7 +143,7 @@ assert all(row["active-source"] != "none" for row in rows)
 # Where this machine has no instruction, the fallback serves.
 reasons = {row["reason"] for row in rows}
 assert reasons <= {"", "fallback"}, reasons
-print(f"{sys.argv[2]}: seen from outside: {len(rows)} processes, {rows[0]['active-source']}, memory {rows[0]['memory']}")
+print(f"{sys.argv[2]}: seen from outside: {len(rows)} processes, {rows[0]['active-source']}")
 END
 }
 

@@ -12,7 +12,6 @@ import pytest
 from tests.support.builds import ROOT, SKIPPED
 
 CHROOTS = Path("/var/cache/drng-packages")
-CHROOT = CHROOTS / "bookworm"
 
 
 def installed_pages() -> list[Path]:
@@ -27,12 +26,12 @@ def output(*command: str | Path) -> str:
     return result.stdout
 
 
-def in_chroot(script: str, *arguments: str | Path, chroot: Path = CHROOT) -> str:
+def in_chroot(chroot: Path, script: str, *arguments: str | Path) -> str:
     """What a script says that works on a chroot of Debian. To make one takes minutes: it is there, or asked for."""
     if not chroot.exists() and "DRNG_PACKAGE_CHROOT" not in os.environ:
         pytest.skip(f"{chroot} is not there: {script} makes it, and so does DRNG_PACKAGE_CHROOT=1")
     result = subprocess.run(
-        [str(ROOT / script), *map(str, arguments)], capture_output=True, text=True, check=False, timeout=600
+        [str(ROOT / script), *map(str, arguments)], capture_output=True, text=True, check=False, timeout=1200
     )
     if result.returncode == SKIPPED:
         pytest.skip((result.stdout + result.stderr).strip().splitlines()[-1])

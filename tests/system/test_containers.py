@@ -217,7 +217,7 @@ def test_a_process_of_a_user_namespace_is_seen(place: Path, machine: Machine) ->
 def test_the_images(packages: Path, suite: str) -> None:
     """conf/containers, and the host's files mounted, without capabilities and under podman's filter."""
     deb = next(packages.glob("openssl-provider-drng_*.deb"))
-    said = in_chroot("scripts/ci/test-containers.sh", deb, suite, chroot=CHROOTS / suite)
+    said = in_chroot(CHROOTS / suite, "scripts/ci/test-containers.sh", deb, suite)
     for proof in (
         "layer: seen from outside",
         "mounted: seen from outside",

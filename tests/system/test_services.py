@@ -23,7 +23,7 @@ sed -i 's/\\b80\\b/8080/' etc/nginx/sites-enabled/default
 
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    in_chroot("scripts/ci/chroot.sh", "make", "bookworm", SERVICES, *PACKAGES.split(), chroot=SERVICES)
+    in_chroot(SERVICES, "scripts/ci/chroot.sh", "make", "bookworm", SERVICES, *PACKAGES.split())
     with booted(tmp_path_factory.mktemp("booted"), PREPARE, str(SERVICES)) as machine:
         machine.run("systemctl", "start", "systemd-journald")
         yield machine
