@@ -481,26 +481,6 @@ def test_what_has_gone_since_can_be_switched_off(image: Image) -> None:
 # ---- The profile's text ----
 
 
-# A /usr/bin in which it is not.
-NO_SYSTEMCTL = """
-mount -t tmpfs none {0}
-mkdir {0}/changes {0}/work
-mount -t overlay -o lowerdir=/usr/bin,upperdir={0}/changes,workdir={0}/work none /usr/bin
-rm /usr/bin/systemctl
-"""
-
-
-def test_without_systemd_the_system_is_switched_on_and_proved(image: Image, tmp_path: Path) -> None:
-    """As on Alpine."""
-    hidden = tmp_path / "hidden"
-    hidden.mkdir()
-    before = NO_SYSTEMCTL.format(hidden)
-    for words, served in (("on", *SYSTEM), True), (("off", "--system"), False):
-        result = image.run(*words, before=before)
-        assert result.returncode == 0, result.stderr
-        assert image.about().get("served", False) == served == image.served(image.conf)
-
-
 @pytest.mark.parametrize("scope", SCOPES, ids=" ".join)
 def test_a_profile_that_has_gone_or_changed(image: Image, scope: tuple[str, ...]) -> None:
     """It is in the file, where an include that leads nowhere would be passed over in silence. A new one is told of."""

@@ -498,19 +498,6 @@ def test_a_second_step_that_fails_takes_the_first_back(image: Image, name: str) 
     assert image.files() == before
 
 
-def test_three_at_once(image: Image) -> None:
-    """They take turns, whatever they do: at the end nothing is there but one of the two states."""
-    original = image.files()
-    image.ok(*SYSTEM)
-    on = image.files()
-    image.ok("off", "--system")
-    one = '"$@" on --system --profile strict || exit 1'
-    script = f'for i in 1 2 3; do ({one}) & ("$@" off --system || exit 1)& done; wait'
-    result = image.run(script=script)
-    assert (result.returncode, "refused" in result.stderr) == (0, False), result.stderr
-    assert image.files() in (original, on)
-
-
 def test_it_waits_for_another(image: Image) -> None:
     script = (
         "flock /run/drng-enable.lock sh -c 'echo held; sleep 1; ls /etc/ssl/drng/system.cnf' & sleep 0.3; \"$@\"; wait"

@@ -54,7 +54,7 @@ frontend secure
     http-request return status 200 content-type text/plain string "a page\\n"
 END
 """
-SERVED = r"^public +CTR-DRBG of provider drng$"
+SERVED = r"^served-by +drng$"
 
 
 def commands(heading: str) -> list[str]:
@@ -86,7 +86,7 @@ def test_the_openssl_command(tmp_path: Path) -> None:
     assert "-----" not in said, "no key is shown"
     assert matches(SERVED, answer_to("drng-status", said))
     assert "override" not in said
-    assert matches(r"^public +RDRAND of provider drng$", said)
+    assert matches(r"^active-source +rdrand$", said)
 
 
 def test_a_program_that_chooses_for_itself(tmp_path: Path) -> None:

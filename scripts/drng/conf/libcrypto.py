@@ -125,17 +125,6 @@ class Libcrypto:
         self.errors()
         return [] if self.lib.CONF_modules_load(conf, None, ctypes.c_ulong(0)) > 0 else self.why()
 
-    def providers(self) -> list[str]:
-        """Those that are active."""
-        found = []
-
-        def add(provider: int, _: Any) -> int:
-            found.append(os.fsdecode(self.lib.OSSL_PROVIDER_get0_name(ctypes.c_void_p(provider))))
-            return 1
-
-        self.lib.OSSL_PROVIDER_do_all(None, ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(add), None)
-        return found
-
     def draw(self, length: int = 16) -> bool:
         """What every program with TLS does first: it makes the generators."""
         self.errors()

@@ -124,9 +124,10 @@ def _asked(whole: Whole, path: str) -> dict[str, Any]:
     if not known["override"] and (known["public"] or {}).get("provider") == "drng":
         known["override"] = crypto.passed_by() or ""
     known["seed"] = crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", ""))
-    known |= {"providers": crypto.providers(), "fips": crypto.lib.EVP_default_properties_is_fips_enabled(None) == 1}
-    known["ciphers"] = bool(crypto.lib.EVP_CIPHER_fetch(None, b"AES-128-CTR", None))
     listed = providers_of(read, init)
+    known["providers"] = [name for name in dict.fromkeys(("default", *listed)) if crypto.is_active(name)]
+    known["fips"] = crypto.lib.EVP_default_properties_is_fips_enabled(None) == 1
+    known["ciphers"] = bool(crypto.lib.EVP_CIPHER_fetch(None, b"AES-128-CTR", None))
     # By the file's name for the module: what the section has else is not asked then.
     known["not_loaded"] = {
         name: crypto.why_not_loaded(undotted(read.section(section)).get("module", "").removesuffix(".so") or name)
