@@ -135,7 +135,7 @@ def test_who_is_started_with_the_machine_waits_for_its_next_start(
 ) -> None:
     monkeypatch.setattr(who, "look_at_each", lambda _: [look.Look(pid, "x", unit, counters=COUNTERS, is_replaced=True)])
     fixed = services.Configuration(fixed=frozenset({"fixed.service"}))
-    monkeypatch.setattr(services, "configuration", lambda _: fixed)
+    monkeypatch.setattr(services, "configuration", lambda: fixed)
     (process,) = who.of_processes([pid])
     assert process.restart == expected
     assert states.state_of(process) == ("reboot" if expected == verdict.REBOOT else "restart")
@@ -153,12 +153,12 @@ def test_the_settings_of_services_are_asked_of_systemd(tmp_path: Path, monkeypat
     program.chmod(0o755)
     monkeypatch.setattr(systemd, "PATH", f"{tmp_path}:{systemd.PATH}")
     monkeypatch.setattr(systemd, "SYSTEMD", tmp_path)
-    (setting,) = services.configuration("/d.cnf").units.items()
+    (setting,) = services.configuration().units.items()
     assert (setting[0], setting[1].path) == ("a.service", "/x.cnf")
     assert abs(setting[1].changed - (tmp_path / "unit").stat().st_mtime) < 1
-    assert services.configuration("/d.cnf").fixed == frozenset({"b.service"})
+    assert services.configuration().fixed == frozenset({"b.service"})
     program.write_text("#!/bin/sh\nexit 1\n")
-    assert services.configuration("/d.cnf") == services.Configuration("/d.cnf")
+    assert services.configuration() == services.Configuration()
 
 
 def test_the_start_of_a_process() -> None:
@@ -202,7 +202,7 @@ def test_systemctl_that_lies_or_hangs_is_no_reason_for_a_traceback(tmp_path: Pat
     script = (
         "import sys; sys.argv = ['drng-status', '--needs-restart']; sys.path.insert(0, sys.orig_argv[-1]);"
         "from scripts.drng import systemd; from scripts.drng.status import services; from pathlib import Path;"
-        f"systemd.PATH = {str(tmp_path)!r}; systemd.SYSTEMD = Path('/'); print(services.configuration('').units)"
+        f"systemd.PATH = {str(tmp_path)!r}; systemd.SYSTEMD = Path('/'); print(services.configuration().units)"
     )
     program = tmp_path / "systemctl"
     program.write_bytes(b"#!/bin/sh\nprintf 'Id\\n=\\n\\377\\0Environment=OPENSSL_CONF=\"x\\n\\n\\n=Id==\\n'\n")

@@ -40,9 +40,8 @@ class Look:
     pid: int
     name: str
     unit: str = systemd.NONE
-    owner: str = ""
+    owner: str = ""  # whose rights it has
     user: int = 0  # who has started it: a program with the set-user-ID bit does not change that
-    effective: int = 0  # whose rights it has
     parent: int = 0
     ticks: int = 0  # since the machine's start, when it was started; 0 where that is not known
     problem: str = ""  # why nothing more is known of it
@@ -118,8 +117,11 @@ def identify(pid: int, entry: int) -> Look:
     known: dict[str, Any] = {}
     with contextlib.suppress(*procfs.ERRORS):
         _, known["parent"], _, known["ticks"] = procfs.stat_of(entry)
-        groups, (known["user"], known["effective"]) = procfs.read_entry(entry, "cgroup"), procfs.users_of(entry)
-        known["unit"], known["owner"] = systemd.of_cgroup(groups), procfs.owner_name(known["effective"])
+        known["unit"], (known["user"], owner) = (
+            systemd.of_cgroup(procfs.read_entry(entry, "cgroup")),
+            procfs.users_of(entry),
+        )
+        known["owner"] = procfs.owner_name(owner)
     return Look(pid, procfs.name_of(entry), **known)
 
 

@@ -37,31 +37,26 @@ def is_denied(process: Process, instruction: str, reason: str) -> bool:
     return process.counters.get(f"{instruction}-last-result") == DENIED[reason]
 
 
+def labels(key: str, values: Iterable[str]) -> list[Labels]:
+    return [{key: value} for value in values]
+
+
 # Name, help, the extra labels with their values, and whether a process counts for them.
 COUNTS: tuple[tuple[str, str, Sequence[Labels], Callable[..., bool]], ...] = (
+    ("processes", "By what becomes of their requests.", labels("state", STATES), lambda p, state: state_of(p) == state),
+    ("restart_needed_processes", "By the reason.", labels("reason", RESTART), lambda p, reason: p.restart == reason),
     (
-        *("processes", "By what becomes of their requests.", [{"state": state} for state in STATES]),
-        lambda process, state: state_of(process) == state,
+        *("memory_processes", "By whether their memory for secrets is locked.", labels("memory", MEMORY)),
+        lambda p, memory: p.counters.get("memory") == MEMORY[memory],
     ),
-    (
-        *("restart_needed_processes", "By the reason.", [{"reason": reason} for reason in RESTART]),
-        lambda process, reason: process.restart == reason,
-    ),
-    (
-        *("memory_processes", "By whether their memory for secrets is locked.", [{"memory": lock} for lock in MEMORY]),
-        lambda process, memory: process.counters.get("memory") == MEMORY[memory],
-    ),
-    (
-        *("unprotected_processes", "Of which copies may draw the same bytes.", [{}]),
-        lambda process: is_unprotected(process.counters),
-    ),
+    ("unprotected_processes", "Of which copies may draw the same bytes.", [{}], lambda p: is_unprotected(p.counters)),
     (
         *("instruction_denied_processes", "That may not use an instruction which the CPU has."),
         *([{"instruction": each, "reason": reason} for each in INSTRUCTIONS for reason in DENIED], is_denied),
     ),
     (
         *("self_test_failed_processes", "In which an implementation of AES failed its self-test at load.", [{}]),
-        lambda process: process.counters.get("self-tests-failed", 0) > 0,
+        lambda p: p.counters.get("self-tests-failed", 0) > 0,
     ),
 )
 

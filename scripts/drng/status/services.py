@@ -27,9 +27,8 @@ class Setting:
 
 @dataclass(frozen=True)
 class Configuration:
-    """Where openssl.cnf is for a program that starts now: the default, and what units have in its place."""
+    """What units have in the place of the default openssl.cnf when they start."""
 
-    default: str = ""
     units: dict[str, Setting] = field(default_factory=dict)
     fixed: frozenset[str] = frozenset()  # units that systemd does not stop
 
@@ -50,7 +49,7 @@ def openssl_conf(environment: str, unit: str) -> str | None:
     return found[0].replace("%d", f"/run/credentials/{unit}") if found else None
 
 
-def configuration(default: str) -> Configuration:
+def configuration() -> Configuration:
     """Of the services to which systemd would give an OPENSSL_CONF; of none where systemd cannot be asked."""
     found, fixed = {}, set()
     with contextlib.suppress(TargetError):
@@ -64,7 +63,7 @@ def configuration(default: str) -> Configuration:
                 found[unit] = Setting(path, changed(files))
             if known.get("RefuseManualStop") == "yes":
                 fixed.add(unit)
-    return Configuration(default, found, frozenset(fixed))
+    return Configuration(found, frozenset(fixed))
 
 
 def members_of(service: str) -> list[int]:

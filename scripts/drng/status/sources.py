@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from .. import aside
+from .. import aside, procfs
 from ..conf import meaning
 from ..conf.libcrypto import Libcrypto
 from ..conf.reading import Read, Whole
@@ -146,6 +146,12 @@ def read(path: str, reader: str) -> Source:
         return Source(path, elsewhere=printable(f"{path}: {error}"))
 
 
+def there(path: str, why: str) -> Source:
+    """Not with nsenter: root would run the program that its user has put there."""
+    command = f"as its user, where it runs: drng-conf {shlex.quote(path)}"
+    return Source(path, elsewhere=printable(why), command=printable(command))
+
+
 class Sources:
     """Each file is read once."""
 
@@ -157,25 +163,19 @@ class Sources:
         """What it would read; an OSError where it has ended."""
         began = time.monotonic()
         try:
-            found = self._of(look, path) if path else Source()
+            return self._of(look, path) if path else Source()
         finally:
             self._spent[look.payer] = self._spent.get(look.payer, 0.0) + time.monotonic() - began
-        # Not with nsenter: root would run the program that its user has put there.
-        if isinstance(found, str):
-            there = printable(f"as its user, where it runs: drng-conf {shlex.quote(path)}")
-            return Source(path, elsewhere=printable(found), command=there)
-        return found
 
-    def _of(self, look: Look, path: str) -> Source | str:
-        """Or why it is known only there."""
+    def _of(self, look: Look, path: str) -> Source:
         if CREDENTIAL.fullmatch(path) and not os.path.lexists(path):
             return Source(path, is_known=True, names_drng=True)
         if not path.startswith("/"):
-            return f"its OPENSSL_CONF, {shlex.quote(path)}, begins in its working directory"
+            return there(path, f"its OPENSSL_CONF, {shlex.quote(path)}, begins in its working directory")
         if self._spent.get(look.payer, 0.0) > SECONDS or sum(self._spent.values()) > aside.ALTOGETHER:
-            return "the files and mounts of its unit take too long"
+            return there(path, "the files and mounts of its unit take too long")
         # First, since it goes along no folder that others can change: those may never answer.
-        key = path, look.owner if os.geteuid() == 0 != look.effective else ""
+        key = path, look.owner if os.geteuid() == 0 and look.owner != procfs.owner_name(0) else ""
         if key not in self._read:
             self._read[key] = read(*key)
         found = self._read[key]
@@ -185,4 +185,4 @@ class Sources:
         places = {path, os.path.realpath(path)}
         if all(_place(str(look.pid), each) == _place("self", each) for each in places):
             return found
-        return f"it sees another {path}, in a root directory or a mount of its own"
+        return there(path, f"it sees another {path}, in a root directory or a mount of its own")

@@ -79,7 +79,7 @@ def _first_of(look: Look, others: dict[int, Look]) -> Look:
     return look
 
 
-def _judged(look: Look, first: Look, now: Configuration, sources: Sources) -> Process | None:
+def _judged(look: Look, first: Look, now: Configuration, sources: Sources, default: str) -> Process | None:
     """By the openssl.cnf that it would read now; None where it has ended."""
     # Who writes titles over its environment hides what the one that was started still shows.
     look = look if look.variables is not None else replace(look, variables=first.variables)
@@ -90,7 +90,7 @@ def _judged(look: Look, first: Look, now: Configuration, sources: Sources) -> Pr
     served = bool(counters) and counters["requests"] > 0 and not verdict.is_seeded_by_others(counters)
     asks = not served and (counters or any(library.used for library in look.libraries))
     try:
-        source = sources.of(look, path or now.default) if asks else Source()
+        source = sources.of(look, path or default) if asks else Source()
     except OSError:
         return None
     process = judge(look, setting, source, procfs.started_at(first.ticks) if first.ticks else 0.0)
@@ -105,9 +105,9 @@ def of_processes(pids: Sequence[int]) -> list[Process]:
         default = default_file(own=False)
     except Failure:
         default = ""  # nobody can tell
-    now, looks, sources = services.configuration(default), look_at_each([*dict.fromkeys(pids)]), Sources()
+    now, looks, sources = services.configuration(), look_at_each([*dict.fromkeys(pids)]), Sources()
     others = {look.pid: look for look in looks}
-    judged = (_judged(look, _first_of(look, others), now, sources) for look in looks)
+    judged = (_judged(look, _first_of(look, others), now, sources, default) for look in looks)
     return [process for process in judged if process is not None]
 
 
