@@ -83,6 +83,14 @@ def place_of(root: Path, mutation: Mutation) -> source.Place:
     )
 
 
+def take_out(root: Path, mutation: Mutation) -> tuple[Path, str]:
+    """The file that has it no longer, and what was there."""
+    place = place_of(root, mutation)
+    before = place.path.read_text(encoding="utf-8")
+    place.path.write_text(before[: place.start] + mutation.new + before[place.end :], encoding="utf-8")
+    return place.path, before
+
+
 def check(mutations: Sequence[Mutation]) -> None:
     """Every text of the table is where it says, once."""
     problems = []
@@ -118,16 +126,8 @@ class Copy:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.build = root / "build" / "dev"
-        listing = [
-            "git",
-            "-c",
-            f"safe.directory={ROOT}",
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ]
+        git = ["git", "-c", f"safe.directory={ROOT}"]
+        listing = [*git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         files = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
         for name in filter(None, files.split("\0")):
             if not (ROOT / name).exists():  # removed, and git has not been told
@@ -165,13 +165,11 @@ class Copy:
 
     @contextlib.contextmanager
     def changed(self, mutation: Mutation) -> Iterator[None]:
-        place = place_of(self.root, mutation)
-        before = place.path.read_text(encoding="utf-8")
-        place.path.write_text(before[: place.start] + mutation.new + before[place.end :], encoding="utf-8")
+        path, before = take_out(self.root, mutation)
         try:
             yield
         finally:
-            place.path.write_text(before, encoding="utf-8")
+            path.write_text(before, encoding="utf-8")
 
 
 # ---- A run ----
@@ -217,15 +215,6 @@ def run_all(mutations: Sequence[Mutation], work: Path) -> int:
     return survivors
 
 
-def apply(mutations: Sequence[Mutation], name: str, root: Path) -> None:
-    mutation = next((m for m in mutations if m.name == name), None)
-    if mutation is None:
-        raise Unusable(f"no mutation has this name: {name}")
-    place = place_of(root, mutation)
-    before = place.path.read_text(encoding="utf-8")
-    place.path.write_text(before[: place.start] + mutation.new + before[place.end :], encoding="utf-8")
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description="Takes each protection out in turn: a test must fail each time.")
     parser.add_argument("--check", action="store_true", help="only see whether every mutation still applies")
@@ -237,7 +226,11 @@ def main() -> int:
     try:
         mutations = read_table(args.table)
         if args.apply:
-            apply(mutations, args.apply[0], Path(args.apply[1]))
+            name, folder = args.apply
+            found = [mutation for mutation in mutations if mutation.name == name]
+            if not found:
+                raise Unusable(f"no mutation has this name: {name}")
+            take_out(Path(folder), found[0])
             return 0
         check(mutations)
         if args.check:
