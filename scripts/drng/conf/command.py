@@ -35,11 +35,6 @@ from .reading import Read
 
 NOTHING, WARNINGS, UNREAD, IO_ERROR = 0, 1, 2, 74  # exit statuses
 
-NO_CIPHERS = (
-    "write `activate = 1` in the default provider's section, too",
-    "the FIPS provider did not load: look for fips.so, and for what `openssl fipsinstall` writes",
-)
-
 TAKEN_BACK = re.compile(r"-\s*fips|fips\s*=\s*no")
 
 
@@ -95,7 +90,7 @@ def not_served(found: Probe, meaning: Meaning) -> Iterator[str]:
     if "provider=drng" in random.get("seed_properties", "") and found.seed is None:
         yield f"[{meaning.random}] seed = {seed}: drng has no seed source of this name{hint(seed, SEED_SOURCES)}"
     if not found.ciphers:
-        yield f"programs have no ciphers: {NO_CIPHERS[bool(found.fips and meaning.fips)]}"
+        yield "programs have no ciphers: write `activate = 1` in the default provider's section, too"
 
 
 def spelling(error: str) -> str:

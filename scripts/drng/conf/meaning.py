@@ -55,7 +55,6 @@ class Meaning:
     random: str = ""
     providers: str = ""
     default: str = ""
-    fips: str = ""
     drng: str = ""
     warnings: list[str] = field(default_factory=list)
 
@@ -92,8 +91,8 @@ def named_sections(conf: Read) -> Meaning:
     init = (conf.section("default") or {}).get("openssl_conf", "")
     keys = {known_as(key): value for key, value in (conf.section(init) or {}).items()}
     by_name = providers_of(conf, init)
-    default, fips, drng = (by_name.get(name, "") for name in ("default", "fips", "drng"))
-    return Meaning(init, keys.get("random", ""), keys.get("providers", ""), default, fips, drng)
+    default, drng = by_name.get("default", ""), by_name.get("drng", "")
+    return Meaning(init, keys.get("random", ""), keys.get("providers", ""), default, drng)
 
 
 def is_active(conf: Read, name: str) -> bool:
