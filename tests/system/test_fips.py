@@ -359,9 +359,18 @@ def test_drng_conf_takes_other_ways_to_take_it_back(case: Case, query: str) -> N
     assert drng_conf(case) == (0, "")
 
 
-@pytest.mark.parametrize("line", ["", "random_provider = fips\n"], ids=["left out", "fips"])
-def test_drng_conf_says_who_takes_the_requests(case: Case, line: str) -> None:
-    case.replace("\nrandom_provider = none\n", f"\n{line}")
+RANDOM, PROVIDERS = "random = drng_fips\n", "providers = provider_sect\n"
+TAKES_THE_REQUESTS = {
+    "left out": ("\nrandom_provider = none\n", "\n"),
+    "fips": ("\nrandom_provider = none\n", "\nrandom_provider = fips\n"),
+    "behind the providers": (f"\n{RANDOM}", f"\n{PROVIDERS}{RANDOM}[unused]\n"),
+}
+
+
+@pytest.mark.parametrize("name", TAKES_THE_REQUESTS)
+def test_drng_conf_says_who_takes_the_requests(case: Case, name: str) -> None:
+    case.replace(*TAKES_THE_REQUESTS[name])
+    assert bytes_by(case) == "the FIPS provider"
     status, said = drng_conf(case)
     assert (status, WARNINGS["warns of `random_provider`"] in said) == (1, True)
 
@@ -456,9 +465,24 @@ def test_a_default_provider_that_was_named_stays(with_fips: Image) -> None:
     assert image.served(image.conf)
 
 
-def test_a_service(with_fips: Image) -> None:
+@pytest.mark.parametrize("text", [None, OWN_NAMES], ids=["stock", "own-names"])
+def test_a_service(with_fips: Image, text: str | None) -> None:
+    if text is not None:
+        with_fips.conf.write_text(text)
     with_fips.ok("on", "nginx", "--profile", "fips")
     assert "LoadCredential=" in with_fips.drop_in.read_text(), "the check of a strict profile"
+
+
+def test_a_file_that_names_its_providers_by_another_key(with_fips: Image) -> None:
+    """OpenSSL takes `provider` and `providers.first` for `providers`."""
+    with_fips.conf.write_text(OWN_NAMES.replace("providers = ", "providers.first = "))
+    with_fips.ok(*ON)
+    assert with_fips.served(with_fips.conf)
+
+
+def test_a_name_that_cannot_be_written_is_refused(with_fips: Image) -> None:
+    with_fips.conf.write_text(OWN_NAMES.replace("my_providers", "my providers"))
+    with_fips.refused(*ON)
 
 
 def test_another_profile_is_refused_where_the_file_is_for_fips(with_fips: Image) -> None:

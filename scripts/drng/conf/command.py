@@ -80,7 +80,10 @@ def not_served(found: Probe, meaning: Meaning) -> Iterator[str]:
     roles = {"primary": found.primary, "public": found.public, "private": found.private}
     others = ", ".join(role for role, generator in roles.items() if not generator or generator.provider != "drng")
     if found.override:
-        yield f"{found.override} serves, and not drng; with a FIPS provider, set random_provider = none"
+        yield (
+            f"{found.override} serves, and not drng; with a FIPS provider, set random_provider = none in a section that "
+            f"[{meaning.init}] names as `random` before it names `providers`"
+        )
     elif others:
         yield (
             f"the {others} generator is not drng's: name a section with `properties = provider=drng` as `random` in "

@@ -2,7 +2,8 @@
 """What drng-enable writes: the lines of a profile, made for the openssl.cnf that they stand behind.
 
 libcrypto reaches them by the section that this openssl.cnf names for its start, whatever that is called. A key behind a
-dot is run beside the one of the same name: `providers.drng` adds providers, and takes none away.
+dot is run beside the one of the same name: `providers.drng` adds providers, and takes none away. A key that is named
+once more has its place where it stands last: behind the generators, then.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ..conf.meaning import named_sections
+from ..conf.meaning import known_as, named_sections
 from ..conf.probe import Probe
 from ..terminal import Failure, Unchanged
 from .arguments import PROFILES
@@ -73,8 +74,12 @@ def require_ours(found: Mapping[str, bytes | None]) -> None:
 def lines(base: Probe, head: Head, *, alone: bool) -> str:
     """To stand behind what has been probed. `alone`: they serve where a service does not see that file, too."""
     own = named_sections(base).init
-    if own and not re.fullmatch(r"[\w.:;,+-]+", own, flags=re.A):
-        raise Failure(f"a section is named [{own}]: drng-enable writes only names of letters, digits and . : ; , + - _")
+    # OpenSSL 3.5 hands RAND_bytes to the FIPS provider if that is loaded before the generators are named.
+    theirs = (base.section(own) or {}) if head.profile == "fips" else {}
+    behind = {key: value for key, value in theirs.items() if known_as(key) == "providers"}
+    for name in filter(None, (own, *behind, *behind.values())):
+        if not re.fullmatch(r"[\w.:;,+-]+", name, flags=re.A):
+            raise Failure(f"the name {name}: drng-enable writes only names of letters, digits and . : ; , + - _")
     file = PROFILES[head.profile].file
     path = next((folder / file for folder in FOLDERS if (folder / file).is_file()), None)
     if path is None:
@@ -87,6 +92,8 @@ def lines(base: Probe, head: Head, *, alone: bool) -> str:
     text = re.sub(r"^(providers|alg_section) = ", r"\1.drng = ", text, flags=re.M)
     text = re.sub(rf"\b(?:{SHARED})\b", r"drng_\g<0>", text)
     text = re.sub(r"\bopenssl_init\b", own or "drng_init", text)
+    again = "".join(f"{key} = {value}\n" for key, value in behind.items())
+    text = re.sub(r"^random = drng_fips\n", rf"\g<0>{again}", text, flags=re.M)
     if head.settings:
         text += "".join(["[drng_sect]\n", *(f"{key} = {value}\n" for key, value in head.settings), "[default]\n"])
     return text
