@@ -3,7 +3,7 @@
 
     /usr/bin/python3 -m tests.hostile.fuzz_status [EXAMPLES [SEED]]    from the root of the tree
 
-scripts/evidence/fuzz.sh calls this; tests/hostile/test_hostile_status.py runs some hundred examples of it.
+tests/hostile/test_hostile_status.py runs some hundred examples of it.
 """
 
 from __future__ import annotations
