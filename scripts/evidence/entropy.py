@@ -162,11 +162,14 @@ def limits_table() -> str:
         ("places of prints", str(known["DRNG_PRINTS"])),
         ("bits of a word that its print tells", str(told)),
         (
-            "what these leave of a window of RDSEED",
+            "entropy of a window of RDSEED that prints do not tell",
             f"{left} bits; {left - word + told}, if one of its words is kept whole",
         ),
-        ("words of RDRAND between two reseeds", f"{thousands(RDRAND_RUN_WORDS)} at most"),
-        ("h_out of a window past one of them", describe_output(64 * one_run, BLOCK_BITS, rdrand_entropy(one_run))),
+        ("words of RDRAND between two reseeds of the CPU's DRBG", f"{thousands(RDRAND_RUN_WORDS)} at most"),
+        (
+            "h_out of a window that spans one such reseed",
+            describe_output(64 * one_run, BLOCK_BITS, rdrand_entropy(one_run)),
+        ),
         ("start-up of a reader", f"{known['DRNG_STARTUP_WORDS']} words"),
         ("tries of RDRAND for a word", str(known["DRNG_RDRAND_TRIES"])),
         ("one request", f"{thousands(known['DRNG_DRBG_MAX_REQUEST'])} bytes"),

@@ -220,7 +220,7 @@ def run(case: Case) -> Result:
 # ---- As a table ----
 
 HEADER = [
-    "| `clone-protection` | cases | later draws that repeat | under way, that do | getrandom() repeats for up to |",
+    "| `clone-protection` | cases | later draws that repeat | draws under way that repeat | getrandom() repeats |",
     "| --- | --- | --- | --- | --- |",
 ]
 
