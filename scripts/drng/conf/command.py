@@ -81,8 +81,8 @@ def not_served(found: Probe, meaning: Meaning) -> Iterator[str]:
     others = ", ".join(role for role, generator in roles.items() if not generator or generator.provider != "drng")
     if found.override:
         yield (
-            f"{found.override} serves, and not drng; with a FIPS provider, set random_provider = none in a section that "
-            f"[{meaning.init}] names as `random` before it names `providers`"
+            f"{found.override} serves, and not drng; with a FIPS provider, set random_provider = none in a section "
+            f"that [{meaning.init}] names as `random` before it names `providers`"
         )
     elif others:
         yield (
