@@ -86,6 +86,9 @@ NONE = "none"
 NAME = re.compile(rb"(?:[A-Za-z0-9:_.@-]|\\x[0-9a-f]{2}){1,248}\.(?:service|scope)")
 ABOVE = re.compile(rb"|\.\.|.*\.slice")
 
+# Of all that a user has begun, by however many sessions and whatever numbers of users he may give away.
+USERS_SLICE = re.compile(rb"^\d+:(?:name=systemd)?:/user\.slice/(user-\d+\.slice)/", re.M)
+
 # Names that systemd or a container's manager makes up anew for each connection, session or container. As labels they
 # would be without bound.
 MADE_UP = (

@@ -451,6 +451,47 @@ def test_who_holds_the_lock_of_its_mappings_costs_its_own_line(open_folder: Path
     assert "not looked at: " in result.stdout and "not tried" not in result.stdout
 
 
+@pytest.mark.alone
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_one_child_that_cannot_be_ended_is_left_behind_by_all_runs(
+    open_folder: Path, impatient: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by who takes the lock when its environment has been read: no other is looked at until it lets go."""
+    monkeypatch.setattr(look, "_environment", lambda entry: {})
+    device, user = open_folder / "device", 65534
+    os.mknod(device, stat.S_IFCHR | 0o600, os.makedev(10, 229))
+    os.chown(device, user, user)
+    before = children()
+    with unanswering(open_folder / "fuse", "--hold", str(device), user=user) as victim:
+        server = children()
+        runs = []
+        for _ in range(2):
+            found = {process.pid: process for process in who.of_processes([victim, os.getpid()])}
+            runs.append((found[victim].missed, found[os.getpid()].problem, len(children()) - len(server)))
+        left = set(children()) - set(server)
+    for pid in left:
+        os.waitpid(int(pid), 0)
+    assert children() == before
+    assert runs == [(False, "", 1), (True, "", 1)]
+
+
+def test_only_children_of_this_control_group_hold_up_their_unit(proc: Path) -> None:
+    """Others may have such a name, too: whoever chose it would hide a unit from drng-status."""
+    states = [(b"D", b"/ours"), (b"S", b"/ours"), (b"D", b"/theirs")]
+    for pid, (state, group) in enumerate(states, 2):
+        extra = {"cgroup": b"0::" + group}
+        write(proc, pid, FakeProcess(b"look %d\n" % pid, b"%d (x) %b 1" % (pid, state) + b" 0" * 48, extra=extra))
+    (proc / "self" / "cgroup").write_bytes(b"0::/ours")
+    assert who.unended() == {"look 2"}
+
+
+def test_a_user_has_one_payer_for_all_sessions(proc: Path) -> None:
+    for pid, below in enumerate((b"session-3.scope", b"session-4.scope", b"user@7.service/user-0.slice/x.service"), 2):
+        write(proc, pid, FakeProcess(extra={"cgroup": b"0::/user.slice/user-7.slice/" + below}))
+    write(proc, 5, FakeProcess(extra={"cgroup": b"0::/system.slice/nginx.service/user.slice/user-7.slice/x"}))
+    assert [who.payer(pid) for pid in range(2, 6)] == ["user-7.slice"] * 3 + ["nginx.service"]
+
+
 def test_what_hangs_or_ends_costs_its_own_line() -> None:
     def work(item: int) -> int:
         if item == 2:

@@ -41,6 +41,7 @@ class Look:
     name: str
     unit: str = systemd.NONE
     owner: str = ""  # whose rights it has
+    slice: str = ""  # of the user whose session or service it belongs to
     user: int = 0  # who has started it: a program with the set-user-ID bit does not change that
     parent: int = 0
     ticks: int = 0  # since the machine's start, when it was started; 0 where that is not known
@@ -59,8 +60,8 @@ class Look:
 
     @property
     def payer(self) -> str:
-        """Whose time looking at it takes: its unit's; in a container without units, say, its user's."""
-        return self.unit if self.unit != systemd.NONE else str(self.user)
+        """Whose time looking at it takes: its session's user's, its unit's, or, in a container, say, its user's."""
+        return self.slice or (self.unit if self.unit != systemd.NONE else str(self.user))
 
 
 def _module(memory: Memory, files: Sequence[Mapped]) -> dict[str, Any]:
@@ -117,10 +118,9 @@ def identify(pid: int, entry: int) -> Look:
     known: dict[str, Any] = {}
     with contextlib.suppress(*procfs.ERRORS):
         _, known["parent"], _, known["ticks"] = procfs.stat_of(entry)
-        known["unit"], (known["user"], owner) = (
-            systemd.of_cgroup(procfs.read_entry(entry, "cgroup")),
-            procfs.users_of(entry),
-        )
+        groups, (known["user"], owner) = procfs.read_entry(entry, "cgroup"), procfs.users_of(entry)
+        found = systemd.USERS_SLICE.search(groups)
+        known["unit"], known["slice"] = systemd.of_cgroup(groups), found[1].decode() if found else ""
         known["owner"] = procfs.owner_name(owner)
     return Look(pid, procfs.name_of(entry), **known)
 

@@ -5,6 +5,8 @@ systemd, or by openssl.cnf. drng-enable asks of_unit() and of_processes(), and p
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -27,6 +29,9 @@ __all__ = ["Process", "is_served", "lines", "of_processes", "of_unit"]
 # For what a process has made to be looked at: its mappings and its environment.
 ROOM = 1 << 30
 
+PR_SET_NAME = 15
+UNENDED = "an earlier look at a process of its unit or user has not ended"
+
 
 # ---- Looking ----
 
@@ -42,6 +47,24 @@ def payer(pid: int) -> str:
     return look.payer if (look := identified(pid)) else ""
 
 
+def child_for(whose: str) -> str:
+    """What a child that looks at a process of theirs is called: what a unit is called is too long for that."""
+    return f"look {zlib.crc32(whose.encode()):08x}"
+
+
+def unended() -> set[str]:
+    """The names of children that earlier runs in this control group, as the collector's, have left behind: each waits
+    where no signal ends it, and one more for each run would come to all that may be there."""
+    found = set()
+    with contextlib.suppress(*procfs.ERRORS):
+        own = (procfs.PROC / "self" / "cgroup").read_bytes()
+        for pid in procfs.numbers():
+            with contextlib.suppress(*procfs.ERRORS), procfs.process(pid) as entry:
+                if procfs.stat_of(entry).state == "D" and procfs.read_entry(entry, "cgroup") == own:
+                    found.add(procfs.name_of(entry))
+    return found
+
+
 def look_of(answer: dict[str, Any]) -> Look:
     return Look(**{**answer, "libraries": tuple(Library(**library) for library in answer["libraries"])})
 
@@ -49,15 +72,19 @@ def look_of(answer: dict[str, Any]) -> Look:
 def look_at_each(pids: Sequence[int]) -> list[Look]:
     """Those of them that are there; in other processes, since looking may hang: see aside.py."""
     known: Known = {}
+    payers, left = {pid: payer(pid) for pid in pids}, unended()
 
     def work(pid: int) -> Any:
+        ctypes.CDLL(None).prctl(PR_SET_NAME, child_for(payers[pid]).encode())
         try:
             return asdict(inspect(pid, known))
         except TargetError:
             return None
 
-    found: dict[int, Look] = {}
-    for pid, answer in aside.each(pids, work, altogether=aside.ALTOGETHER, unit_of=payer, room=ROOM):
+    held = [pid for pid in pids if child_for(payers[pid]) in left]
+    found = {who.pid: replace(who, problem=UNENDED, missed=True) for who in map(identified, held) if who}
+    to_do = [pid for pid in pids if pid not in held]
+    for pid, answer in aside.each(to_do, work, altogether=aside.ALTOGETHER, unit_of=payers.__getitem__, room=ROOM):
         if not isinstance(answer, aside.Missed):
             found |= {pid: look_of(answer)} if answer else {}
         elif who := identified(pid):
