@@ -381,6 +381,11 @@ def test_the_dashboard_s_queries_are_promql(tmp_path: Path) -> None:
     promtool("check", "rules", str(path))
 
 
+def test_the_dashboard_shows_the_units_of_which_the_alert_tells() -> None:
+    rules, dashboard = (set(re.findall(r'state=~\\?"([a-z|]+)', path.read_text())) for path in (RULES, DASHBOARD))
+    assert rules == dashboard != set()
+
+
 def test_the_manual_names_every_metric() -> None:
     text = (BUILD / "release" / "docs" / "drng-status-json.5").read_text()
     assert emitted() <= named_in(text)
