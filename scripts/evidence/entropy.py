@@ -180,7 +180,7 @@ def limits_table() -> str:
             f"{thousands(known['CHILD_RESEED_REQUESTS'])} requests or {known['CHILD_RESEED_INTERVAL']} s",
         ),
         ("fresh words in a mixed request", f"{8 * known['DRNG_REQUEST_ENTROPY_LEN']} bits"),
-        ("the kernel's time after a copy of the machine", milliseconds("DRNG_CLONE_KERNEL_NS")),
+        ("time for the kernel to reseed after a copy", milliseconds("DRNG_CLONE_KERNEL_NS")),
     ]
     return table(("what", "how much"), rows)
 
