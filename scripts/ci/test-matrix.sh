@@ -36,7 +36,7 @@ if [ "${1-}" = --short ]; then
 fi
 releases=${*:-bookworm trixie sid experimental}
 
-packages="ca-certificates openssl nginx-light apache2-bin haproxy curl python3 python3-pytest"
+packages="ca-certificates openssl nginx-light apache2-bin haproxy curl e2fsprogs python3 python3-pytest"
 packages="$packages cmake pkgconf libssl-dev libcunit1"
 compilers="gcc libc6-dev ninja-build libcunit1-dev"
 
