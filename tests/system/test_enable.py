@@ -469,6 +469,24 @@ def test_a_file_of_a_service_that_has_gone_is_written_again(image: Image) -> Non
         assert image.files() == files
 
 
+LINK = "foo.service.d/drng.conf", "/dev/null"
+FOLDER = "foo.service.d", "nginx.service.d"
+
+
+@pytest.mark.parametrize(("path", "target"), [LINK, FOLDER], ids=["link to /dev/null", "linked folder"])
+def test_a_drop_in_that_cannot_be_ours_keeps_nobody_from_the_others(image: Image, path: str, target: str) -> None:
+    """By a link to /dev/null an administrator masks one that a package has brought."""
+    before = image.files()
+    image.ok("on", "nginx")
+    link = image.root / "etc/systemd/system" / path
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(target)
+    assert [entry["name"] for entry in image.answer()["targets"] if entry["on"]] == ["nginx"]
+    image.ok("off", "--all")
+    link.unlink()
+    assert image.files() == before
+
+
 def test_what_has_gone_since_can_be_switched_off(image: Image) -> None:
     before = image.files()
     image.ok("on", "nginx")

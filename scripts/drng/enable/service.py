@@ -13,7 +13,7 @@ import os
 
 from .. import CONF_DIR, systemd
 from ..conf.probe import Probe
-from ..terminal import Unchanged
+from ..terminal import Failure, Unchanged, warn
 from . import texts
 from .arguments import PROFILES, Request
 from .changes import File, read
@@ -149,8 +149,17 @@ class Service(Target):
         return self._fought(known) or lost
 
 
+def _is_ours(path: str) -> bool:
+    """One that is no file, or lies behind a link, is nothing that we write, and keeps nobody from the others."""
+    try:
+        return head_of(read(path)) is not None
+    except Failure as error:
+        warn(str(error))
+        return False
+
+
 def switched_on() -> list[str]:
     """The services for which there is a drop-in of ours."""
     found = [*glob.glob(f"{UNITS}/*.service.d/{DROP_IN}"), *glob.glob(f"{RUN}/*.service.d/{TRIED}")]
-    ours = {os.path.basename(os.path.dirname(path)).removesuffix(".service.d") for path in found if head_of(read(path))}
+    ours = {os.path.basename(os.path.dirname(path)).removesuffix(".service.d") for path in found if _is_ours(path)}
     return sorted(ours)
