@@ -251,7 +251,11 @@ def status(report: Report, request: Request) -> None:
     for target in targets:
         entry = report.of(target)
         state = f"on, {target.head.profile}" if target.head else "off"
-        entry["said"] = [who_serves(report, target) if target.head else target.still_served(), *notes_of(target)]
+        try:
+            said = who_serves(report, target) if target.head else target.still_served()
+        except Failure as error:
+            said, entry["served"] = str(error), False
+        entry["said"] = [said, *notes_of(target)]
         report.unserved |= not entry.get("served", True)
         first, *rest = entry["said"]
         report.line(f"{target.name:{width}}  {state:19} {first}".rstrip())

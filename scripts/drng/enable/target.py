@@ -8,7 +8,7 @@ from typing import Any
 
 from ..conf.meaning import DRNG_KEYS, allows, hint, named_sections
 from ..conf.probe import Probe
-from ..terminal import Unchanged, UsageError, warn
+from ..terminal import Failure, Unchanged, UsageError, warn
 from . import texts
 from .arguments import PROFILES, Request
 from .changes import File
@@ -105,8 +105,12 @@ class Target:
         return [*self.files(self.head, trial=False), *(File(path, self.ours[path], None) for path in self.trials)]
 
     def still_served(self) -> str:
-        """By what drng serves where this is off; empty where it does not."""
-        return f"drng still serves, by lines of {self.base().path}" if self.base().served_by_drng else ""
+        """By what drng serves where this is off; empty where it does not. Not to know it keeps nothing on."""
+        try:
+            base = self.base()
+        except Failure as error:
+            return f"it is not known whether drng still serves: {error}"
+        return f"drng still serves, by lines of {base.path}" if base.served_by_drng else ""
 
     def is_outdated(self) -> bool:
         """Whether `on` would write other lines than those that are there."""
