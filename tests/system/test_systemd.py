@@ -361,6 +361,22 @@ def test_what_is_no_good_to_restart_is_left_and_listed(service: Machine, more: s
     assert invocation(service) == before
 
 
+@pytest.mark.parametrize("how", ["ln -sf /dev/null", "rm"])
+def test_what_runs_though_its_unit_is_masked_or_gone_is_left_and_listed(service: Machine, how: str) -> None:
+    """systemd says of a masked one that it has been restarted, and does not start the other one again."""
+    server(service, "User=nobody")
+    assert starts(service)
+    service.enable("on", "t", "--restart")
+    before = invocation(service)
+    service.run("sh", "-c", f"{how} /etc/systemd/system/t.service; systemctl daemon-reload")
+    found = service.run("drng-enable", check=False).stdout
+    assert "`drng-enable on t`" not in found and "drop-in" not in found, "neither would mend it"
+    service.enable("on", "--system", "--profile", "strict", "--restart")
+    done = service.enable("off", "--all", "--restart")
+    assert any("not restarted" in said for said in said_of(done))
+    assert (invocation(service), show(service, "ActiveState")) == (before, "active")
+
+
 def test_what_runs_on_without_drng_is_no_success(service: Machine) -> None:
     server(service, "[Unit]\nRefuseManualStop=yes")
     assert starts(service)

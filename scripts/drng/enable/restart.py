@@ -18,8 +18,8 @@ RESTARTING = 300
 
 LINES = 8  # of the journal
 
-PROPERTIES = "ActiveState,SubState,Type,Result,InvocationID,NRestarts,ExecMainStatus,RefuseManualStop,ConsistsOf,"
-PROPERTIES += "ActiveEnterTimestampMonotonic"
+PROPERTIES = "LoadState,ActiveState,SubState,Type,Result,InvocationID,NRestarts,ExecMainStatus,RefuseManualStop,"
+PROPERTIES += "ConsistsOf,ActiveEnterTimestampMonotonic"
 
 
 def state(unit: str) -> dict[str, str]:
@@ -41,6 +41,9 @@ def why_left(unit: str, known: dict[str, str]) -> str:
         return f"other units do its work: name these: {others}" if others else "runs once: its next run has the change"
     if known.get("RefuseManualStop") == "yes" or systemd.waits_for_reboot(unit):
         return "not restarted: needs a reboot"
+    # systemd says of a masked one that it is done, and stops one whose file has gone for good.
+    if (load := known.get("LoadState", "loaded")) != "loaded":
+        return f"{load}, so it is not restarted: `systemctl status {unit}` says more"
     return "" if active in ("active", "reloading") else f"{active}: not restarted: do that when it is up"
 
 

@@ -100,6 +100,10 @@ class Service(Target):
         files = [File(path, self.ours[path], data) for path, data in written.items()]
         return sorted(files, key=lambda file: file.after is None)
 
+    def is_outdated(self) -> bool:
+        """Of a unit that is masked or gone it is not known who it is, and `on` refuses it."""
+        return self.known.get("LoadState", "loaded") == "loaded" and super().is_outdated()
+
     def off(self) -> list[File]:
         if not any(self.ours.values()) and self.known.get("LoadState") == "not-found":
             raise Unchanged(f"there is no unit {self.unit}")
@@ -145,6 +149,8 @@ class Service(Target):
         has = next((word for word in systemd.words(known.get("Environment", "")) if word in self._ours()), "")
         if not known or self.head is None:
             return f"{self.unit} still has {has}" if has else ""
+        if not has and known.get("LoadState") != "loaded":
+            return f"{self.unit} is {known.get('LoadState')}"
         lost = "" if has else f"another drop-in takes {VARIABLE} away (systemctl cat {self.name})"
         return self._fought(known) or lost
 

@@ -71,9 +71,10 @@ def members_of(service: str) -> list[int]:
     if not NAME.fullmatch(service):
         raise TargetError(f"'{printable(service)}' is not the name of a service")
     known = dict(systemd.properties(show(service, "LoadState,ActiveState,ControlGroup")))
-    if known.get("LoadState") == "not-found":
-        raise TargetError(f"systemd knows no service {service}")
     group = os.fsencode(known.get("ControlGroup", "").rstrip("/"))
+    # What runs although its file has gone has a group still.
+    if known.get("LoadState") == "not-found" and not group:
+        raise TargetError(f"systemd knows no service {service}")
     members = [pid for pid in procfs.numbers() if procfs.is_in(group, pid)] if group else []
     if not members and known.get("ActiveState") == "failed":
         raise TargetError(f"failed: `systemctl status {service}` says why")
