@@ -113,6 +113,14 @@ def test_a_second_trial_begins_it_anew_with_both(machine: Machine) -> None:
     assert not is_on(machine)
 
 
+def test_a_unit_that_has_gone_meanwhile_keeps_none_of_the_others_on(machine: Machine) -> None:
+    machine.unit("t.gone.service", SERVER.format(more=""))
+    machine.enable("on", "t", "t.gone", "--try", "4s")
+    machine.enable("off", "t.gone")
+    machine.run("sh", "-c", "rm /etc/systemd/system/t.gone.service; systemctl daemon-reload")
+    wait_for(lambda: below_run(machine) == [], "the trial to end")
+
+
 def test_off_ends_it_and_what_an_administrator_has_written_meanwhile_stays(machine: Machine) -> None:
     stock = machine.read(CONF)
     machine.enable(*SYSTEM, *LONG)

@@ -48,7 +48,7 @@ class Report:
 def targets_of(request: Request) -> list[Target]:
     """The system last: what it reads, services read before it."""
     everything = request.all or not (request.services or request.system)
-    services: list[Target] = [*map(Service, switched_on() if everything else request.services)]
+    services: list[Target] = [*map(Service, switched_on() if everything else trial.still(request.services))]
     return services + [System()] * (everything or request.system)
 
 

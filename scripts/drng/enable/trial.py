@@ -50,12 +50,23 @@ def refuse(typed: Sequence[str], on: Sequence[str], length: int) -> None:
         raise Unchanged(f"{', '.join(sorted(kept))}: on already, and not on trial")
 
 
+def ends_it() -> bool:
+    """Whether this is what the timer has started."""
+    return systemd.of_cgroup(Path("/proc/self/cgroup").read_bytes()) == f"{UNIT}.service"
+
+
+def still(names: Sequence[str]) -> Sequence[str]:
+    """Of services that are named, those to act on: one of a trial may have been switched off, and have gone, since."""
+    tried = under_way()
+    return [name for name in names if name in tried] if tried and ends_it() else names
+
+
 def finish() -> None:
     """Stops the timer, and what it has started, which may wait to try again, unless that is us."""
     units = [f"{UNIT}.timer", f"{UNIT}.service"]
     if not any((TRANSIENT / unit).exists() for unit in units):
         return
-    if systemd.of_cgroup(Path("/proc/self/cgroup").read_bytes()) == units[1]:
+    if ends_it():
         units.pop()
     for verb in ("stop", "reset-failed"):
         systemd.run("systemctl", verb, "--", *units)
