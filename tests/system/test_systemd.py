@@ -213,6 +213,23 @@ def test_a_template_has_it_for_all_of_its_instances(service: Machine) -> None:
     assert served.returncode == 0, served.stdout
 
 
+@pytest.mark.parametrize("user", ["", "User=nobody"])
+def test_an_instance_of_a_template_that_is_on(service: Machine, user: str) -> None:
+    """It may have its own, and when that goes, has the template's again, and is told so."""
+    service.unit("t.many@.service", SERVER.format(program="/usr/bin/python3", more=user))
+    service.enable("on", "t.many@")
+    service.run("systemctl", "start", "t.many@1")
+    (other,) = service.enable("off", "t.many@2")["targets"]
+    assert any("`drng-enable off t.many@`" in said for said in other["said"])
+    (own,) = service.enable("on", "t.many@1", "--profile", "permissive", "--restart")["targets"]
+    assert (own["profile"], own["processes"][0]["served_by"]) == ("permissive", "drng")
+    service.enable("off", "t.many@1", "--restart")
+    assert [entry["name"] for entry in service.enable()["targets"] if entry["on"]] == ["t.many@"]
+    service.enable("off", "t.many@")
+    (own,) = service.enable("off", "t.many@1")["targets"]
+    assert own["said"] == ["drng is off, as before"]
+
+
 # Says whether a file is opened while the command runs.
 WATCH = """
 import ctypes, os, select, subprocess, sys

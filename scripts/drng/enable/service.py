@@ -130,9 +130,15 @@ class Service(Target):
         return probe(encode(self._text(head)), self.places[False][1])
 
     def _ours(self) -> list[str]:
-        """The variable with each value that is ours: the file, or where systemd puts the credential."""
-        values = [*(own for _, own in self.places.values()), f"/run/credentials/{self.asked}/{CREDENTIAL}"]
-        return [f"{VARIABLE}={value}" for value in values]
+        """The variable with each value that is ours, or its template's: the file, or where systemd puts the
+        credential."""
+        files = [f"{folder}/{name}.cnf" for folder in (CONF_DIR, TRIAL) for name in (self.name, self.template)]
+        return [f"{VARIABLE}={value}" for value in (*files, f"/run/credentials/{self.asked}/{CREDENTIAL}")]
+
+    @property
+    def template(self) -> str:
+        """Of which it would be an instance."""
+        return f"{self.name.partition('@')[0]}@"
 
     def _fought(self, known: dict[str, str]) -> str:
         """Whatever else sets the variable wins over us or loses by the name of its file: it is not fought."""
@@ -144,11 +150,15 @@ class Service(Target):
             return f"{self.unit} takes {VARIABLE} away, by UnsetEnvironment {look}"
         return ""
 
+    def still_served(self) -> str:
+        by_template = f"drng still serves, by its template: `drng-enable off {self.template}`"
+        return by_template if self.template in switched_on() else super().still_served()
+
     def why_not_in_effect(self) -> str:
         known = show(self.asked) if self.known else {}
         has = next((word for word in systemd.words(known.get("Environment", "")) if word in self._ours()), "")
         if not known or self.head is None:
-            return f"{self.unit} still has {has}" if has else ""
+            return f"{self.unit} still has {has}" if has and self.template not in switched_on() else ""
         if not has and known.get("LoadState") != "loaded":
             return f"{self.unit} is {known.get('LoadState')}"
         lost = "" if has else f"another drop-in takes {VARIABLE} away (systemctl cat {self.name})"
