@@ -380,7 +380,7 @@ def test_what_is_no_good_to_restart_is_left_and_listed(service: Machine, more: s
 
 @pytest.mark.parametrize("how", ["ln -sf /dev/null", "rm"])
 def test_what_runs_though_its_unit_is_masked_or_gone_is_left_and_listed(service: Machine, how: str) -> None:
-    """systemd says of a masked one that it has been restarted, and does not start the other one again."""
+    """systemd says of a masked one that it has been restarted, and refuses the other one, which would undo all."""
     server(service, "User=nobody")
     assert starts(service)
     service.enable("on", "t", "--restart")

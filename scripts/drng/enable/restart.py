@@ -41,7 +41,7 @@ def why_left(unit: str, known: dict[str, str]) -> str:
         return f"other units do its work: name these: {others}" if others else "runs once: its next run has the change"
     if known.get("RefuseManualStop") == "yes" or systemd.waits_for_reboot(unit):
         return "not restarted: needs a reboot"
-    # systemd says of a masked one that it is done, and stops one whose file has gone for good.
+    # systemd leaves both as they are: it says of a masked one that it is done, and refuses one whose file has gone.
     if (load := known.get("LoadState", "loaded")) != "loaded":
         return f"{load}, so it is not restarted: `systemctl status {unit}` says more"
     return "" if active in ("active", "reloading") else f"{active}: not restarted: do that when it is up"
