@@ -113,6 +113,13 @@ def test_a_second_trial_begins_it_anew_with_both(machine: Machine) -> None:
     assert not is_on(machine)
 
 
+def test_what_an_earlier_trial_has_restarted_the_next_one_restarts_again(machine: Machine) -> None:
+    machine.enable("on", "t", *LONG, "--restart")
+    machine.enable(*SYSTEM, *LONG)
+    end = machine.run("systemctl", "show", "--property=ExecStart", f"{END}.service").stdout
+    assert "--restart" in end.split()
+
+
 def test_a_unit_that_has_gone_meanwhile_keeps_none_of_the_others_on(machine: Machine) -> None:
     machine.unit("t.gone.service", SERVER.format(more=""))
     machine.enable("on", "t", "t.gone", "--try", "4s")

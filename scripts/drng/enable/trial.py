@@ -80,6 +80,8 @@ def begin(typed: Sequence[str], length: int, *, restart: bool) -> str:
     program = next((folder for folder in folders if (folder / "drng-enable").is_file()), HERE) / "drng-enable"
     end = time.strftime("%F %T", time.localtime(time.time() + length))
     when = (f"--on-active={length}", "--timer-property=AccuracySec=1s", f"--description=drng on trial until {end}")
+    # What the one under way has restarted runs with drng, and needs it at the end, too.
+    restart = restart or " --restart " in systemd.run("systemctl", "show", "-pExecStart", f"{UNIT}.service").stdout
     words = [*sorted({*under_way(), *typed}), *["--restart"] * restart]
     finish()
     result = systemd.run("systemd-run", f"--unit={UNIT}", *when, *PROPERTIES, "--", str(program), "off", *words)
