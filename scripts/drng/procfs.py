@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pwd
 import re
@@ -131,6 +132,7 @@ def is_in(group: bytes, pid: int) -> bool:
     return False
 
 
+@functools.cache  # each process is asked for twice, and names may come from a network
 def owner_name(uid: int) -> str:
     try:
         return printable(pwd.getpwuid(uid).pw_name)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import stat
@@ -600,6 +601,38 @@ def test_numbers_that_go_in_circles(proc: Path) -> None:
 
 
 # ---- One among others ----
+
+
+# What it says its environment is (prctl(2), PR_SET_MM_MAP) has four gigabytes.
+LONG_ENVIRONMENT = """
+import ctypes, struct, sys
+libc = ctypes.CDLL(None)
+libc.mmap.restype = libc.sbrk.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+zeros = libc.mmap(None, 4 << 30, 1, 0x4022, -1, 0)  # PROT_READ; MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+field = open("/proc/self/stat").read().rpartition(")")[2].split()
+code, stack, data, start_brk, arguments = field[23:25], field[25], field[42:44], field[44], field[45:47]
+places = [*code, *data, start_brk, libc.sbrk(0), stack, *arguments, zeros, zeros + (4 << 30), 0]
+room = ctypes.create_string_buffer(struct.pack("12Q2I", *map(int, places), 0, 0xFFFFFFFF))
+print(libc.prctl(35, 14, room, len(room) - 1, 0), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_what_one_process_has_made_takes_less_memory_than_the_collector_has() -> None:
+    """All of it would be ended by the kernel, and nobody's processes would be looked at."""
+    unit = (CONF / "systemd" / "drng-status-collector.service").read_text()
+    most = int(re.search(r"^MemoryMax=(\d+)M$", unit, re.MULTILINE)[1])  # type: ignore[index]
+    run = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL); "
+    run += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10)"
+    with program(LONG_ENVIRONMENT) as hostile:
+        with open(f"/proc/{hostile.pid}/environ", "rb") as environ:
+            is_long = len(environ.read(8 << 20)) == 8 << 20
+        if not is_long:
+            pytest.skip("this kernel lets no process name its environment anew")
+        command = ["/usr/bin/python3", "-c", run, str(STATUS), "--json", "--pid", str(hostile.pid)]
+        took = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True).stdout
+    assert int(took) < most / 2
 
 
 def test_a_child_takes_no_more_memory_than_it_may() -> None:

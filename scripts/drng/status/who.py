@@ -26,8 +26,9 @@ from .verdict import REBOOT, Process, judge
 
 __all__ = ["Process", "is_served", "lines", "of_processes", "of_unit"]
 
-# For what a process has made to be looked at: its mappings and its environment.
-ROOM = 1 << 30
+# For what a process has made to be looked at, its mappings and its environment: they are as long as it likes. Half of
+# what the collector has (MemoryMax=): beyond that the kernel would end all of it.
+ROOM = 1 << 28
 
 PR_SET_NAME = 15
 UNENDED = "an earlier look at a process of its unit or user has not ended"
