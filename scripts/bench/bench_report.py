@@ -1,10 +1,9 @@
 #!/usr/bin/python3 -Es
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of what the benchmark measured: bench_report.py bench.json prints them, and leaves them beside it in bench.md.
+"""A table of what the benchmark measured: bench_report.py bench.json prints it, and leaves it beside that in bench.md.
 
 A figure is the median of its repetitions, and a ratio stands before half of (Q3 / reference Q1) - (Q1 / reference Q3).
-The requests of one thread are timed by its CPU clock, which other load disturbs little; those of several by the wall
-clock.
+Requests are timed by the CPU clock, which other load disturbs little.
 """
 
 from __future__ import annotations
@@ -22,11 +21,8 @@ from typing import Any
 CHANGELOG = Path(__file__).resolve().parents[2] / "CHANGELOG.md"
 BASE = "CTR-DRBG"
 NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
-# Where threads are compared: a key's worth, and bulk.
-THREAD_SIZES = ("32", "65536")
 
-# A way, its size, and in how many threads; 0: in one, by the wall clock.
-Key = tuple[str, str, int]
+Key = tuple[str, str]  # a way, and its size
 Figure = tuple[float, float, float]  # quartiles, in ns
 
 
@@ -69,11 +65,8 @@ def figures(rows: Iterable[dict[str, Any]]) -> dict[Key, Figure]:
     for row in rows:
         if row.get("error_occurred"):
             sys.exit(f"{row['name']}: {row['error_message']}")
-        _, way, size, *_ = row["run_name"].split("/")  # and how it was run
-        threads, ns = row["threads"], NS[row["time_unit"]]
-        times.setdefault((way, size, 0 if threads == 1 else threads), []).append(row["real_time"] * ns)
-        if threads == 1:
-            times.setdefault((way, size, 1), []).append(row["cpu_time"] * ns)
+        _, way, size = row["run_name"].split("/")
+        times.setdefault((way, size), []).append(row["cpu_time"] * NS[row["time_unit"]])
     return {
         key: tuple(statistics.quantiles(t * 2 if len(t) == 1 else t, n=4, method="inclusive"))
         for key, t in times.items()
@@ -86,10 +79,10 @@ def compared(above: Figure, below: Figure) -> str:
 
 
 def request_table(found: dict[Key, Figure]) -> str:
-    ways, sizes = {way for way, *_ in found}, sorted({size for _, size, _ in found}, key=int)
+    ways, sizes = {way for way, _ in found}, sorted({size for _, size in found}, key=int)
 
     def cell(way: str, size: str) -> str:
-        own, base = found.get((way, size, 1)), found.get((BASE, size, 1))
+        own, base = found.get((way, size)), found.get((BASE, size))
         ratio = f", {compared(own, base)}" if own and base and way != BASE else ""
         return f"{ns_text(own[1])}{ratio}" if own else ""
 
@@ -100,24 +93,13 @@ def request_table(found: dict[Key, Figure]) -> str:
     return markdown(["time of a request", *map(size_text, sizes)], rows)
 
 
-def thread_table(found: dict[Key, Figure]) -> str:
-    """Google Benchmark divides the wall time by the requests of all threads: twice as fast is half the time."""
-    rows = [
-        [way, size_text(size), str(threads), ns_text(figure[1]), compared(figure, found[way, size, 0])]
-        for (way, size, threads), figure in sorted(found.items())
-        if threads > 1 and size in THREAD_SIZES
-    ]
-    return markdown(["time of a request", "size", "threads", "", "over one thread's"], rows) if rows else ""
-
-
 def main() -> int:
     path = Path(sys.argv[1])
     data = json.loads(path.read_text())
     context, found = data["context"], figures(data["benchmarks"])
     load = f"{context['load_avg'][0]:.1f}" if context.get("load_avg") else "unknown"
     machine = f"{context['num_cpus']} CPUs, load average {load}; {context['openssl']}; drng's AES: {context['aes']}."
-    parts = [f"{measured_with(context['cpu'])}; {machine}", request_table(found), thread_table(found)]
-    text = "\n\n".join(filter(None, parts)) + "\n"
+    text = f"{measured_with(context['cpu'])}; {machine}\n\n{request_table(found)}\n"
     print(text)
     path.with_suffix(".md").write_text(text, encoding="utf-8")
     return 0

@@ -6,7 +6,6 @@
 
 #include <fstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <openssl/crypto.h>
@@ -18,12 +17,12 @@ namespace
 
 constexpr size_t sizes[] = {16, 32, 64, 256, 1 << 10, 1 << 14, 1 << 16, 1 << 20};
 
-// ---- bytes: requests of one size, from one to all CPUs at once ----
+// ---- bytes: requests of one size ----
 
 void bytes(benchmark::State &state, const bench_peer &peer, size_t size)
 {
     std::vector<uint8_t> out(size);
-    if (!peer.fill(peer.arg, out.data(), size)) { // the thread's generator is there before the clock starts
+    if (!peer.fill(peer.arg, out.data(), size)) { // the generator is there before the clock starts
         state.SkipWithError("the first request failed");
         return;
     }
@@ -36,25 +35,11 @@ void bytes(benchmark::State &state, const bench_peer &peer, size_t size)
     }
 }
 
-// 1, 2, 4 ... and all of them.
-std::vector<int> thread_counts()
-{
-    const int cpus = static_cast<int>(std::thread::hardware_concurrency());
-    std::vector<int> counts;
-    for (int count = 1; count < cpus; count *= 2) {
-        counts.push_back(count);
-    }
-    counts.push_back(cpus < 1 ? 1 : cpus);
-    return counts;
-}
-
 void register_bytes(const bench_peer &peer)
 {
     for (const size_t size : sizes) {
         const std::string name = std::string("bytes/") + peer.name + "/" + std::to_string(size);
-        for (const int threads : thread_counts()) {
-            benchmark::RegisterBenchmark(name.c_str(), bytes, peer, size)->Threads(threads)->UseRealTime();
-        }
+        benchmark::RegisterBenchmark(name.c_str(), bytes, peer, size);
     }
 }
 
