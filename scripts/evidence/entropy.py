@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of docs/entropy.md: what is claimed for a raw word, and what a conditioner makes of it.
+"""The figures of docs/entropy.md: what is claimed for a raw word, and what a conditioner makes of it; and for
+docs/reliability.md, how long a seed may take.
 
 Output_Entropy() is that of SP 800-90B, 3.1.5.1.2; the sizes are read from the sources. tables.py puts the tables into
 the document, and compares them.
@@ -185,7 +186,22 @@ def limits_table() -> str:
     return table(("what", "how much"), rows)
 
 
+# The constants of mixing/entropy/noise.h, and what they are.
+BUDGETS = {
+    "DRNG_SEED_BUDGET_NS": "one instruction, one seed, while another source is next in line",
+    "DRNG_LAST_BUDGET_NS": "the same for the last in line",
+    "DRNG_STEADY_BUDGET_NS": "the same for RDRAND, in any place",
+    "DRNG_STARTUP_BUDGET_NS": "on top, while a reader's start-up tests of RDSEED are not done",
+}
+
+
+def budgets_table() -> str:
+    known = constants()
+    return table(("what may take", "ms"), [(what, f"{known[name] / 1e6:g}") for name, what in BUDGETS.items()])
+
+
 TABLES = {
+    "budgets": budgets_table,
     "health-tests": tests_table,
     "conditioning": conditioning_table,
     "bounds": limits_table,

@@ -9,7 +9,7 @@ Each has a name. In a page it stands between two comments, like BEGIN and END be
 page sums up. What can be made anew at any time is, by the
 functions of the modules beside this one, some of which run programs of the dev build. What was measured holds for one
 machine and one day: nothing is compared, and --write puts in what the benchmark has left in build/, where that NAME is
-given and it has a place; what other CPUs have measured stays before it. Exit status 77: something could
+given; what other CPUs have measured stays before it. Exit status 77: something could
 not be made here.
 """
 
@@ -35,13 +35,10 @@ MADE: dict[str, Callable[[], str]] = {
     **entropy.TABLES,
     **faults.TABLES,
 }
-# What bench-docs.sh, nist-90b.sh and entered.py measure, and scripts/ci/. They need not all have a place: what a busy
-# machine has measured is not shown.
-BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "startup")
+# What bench-docs.sh, false-alarms and entered.py measure, and scripts/ci/.
 MEASURED = {
-    **{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS},
+    **{name: ROOT / f"build/bench/{name}.md" for name in ("bench-aes-ni", "bench-avx2", "startup")},
     "clones": ROOT / "build/clones/clones.md",
-    "nist-90b": ROOT / "build/nist-90b/nist-90b.md",
     "programs": ROOT / "build/served/programs.md",
     "releases": ROOT / "build/matrix/releases.md",
     "false-alarms": ROOT / "build/false-alarms/false-alarms.md",
@@ -79,7 +76,7 @@ def sections(folder: Path) -> dict[str, tuple[Path, str]]:
         strange = re.search(r"^<!--.*", SECTION.sub("", text), re.MULTILINE)
         if strange:
             sys.exit(f"{page}: neither the begin nor the end of a table: {strange[0]}")
-    strangers = {*(found.keys() - MEASURED.keys() - MADE.keys()), *(MADE.keys() - found.keys())}
+    strangers = found.keys() ^ {*MADE, *MEASURED}
     if strangers:
         sys.exit(f"{folder}: tables that nobody makes, or that have no place: {', '.join(sorted(strangers))}")
     return found

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * collect_raw.c - writes what a stage of drng puts out to standard output, as bytes: for NIST's SP 800-90B tool and
- * for batteries of statistical tests. scripts/evidence/collect-raw and scripts/evidence/nist-90b.sh run it.
+ * for batteries of statistical tests. scripts/evidence/collect-raw runs it.
  *
  *     collect_raw CPU STAGE BYTES        "hardware", see cpu.h; BYTES is 0 for as many as the reader takes
  *

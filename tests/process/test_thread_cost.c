@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a thread costs while it lives: slots of the memory for secrets, and the heap that the provider takes beside
- * them. DRNG_THREAD_COST names a file for the figures as a table.
+ * them.
  */
 
 #define _GNU_SOURCE
@@ -9,13 +9,11 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <openssl/rand.h>
 
 #include "mixing/state/fork.h"
-#include "mixing/state/secmem.h"
 #include "provider/core.h"
 #include "provider/provctx.h"
 #include "provider/rand/random_bytes.h"
@@ -32,7 +30,6 @@ enum {
 
 static OSSL_LIB_CTX *libctx;
 static struct drng_provctx *provctx;
-static FILE *table;
 
 /* ---- The provider's heap: the linker brings drng_core_init(), calloc() and free() here (--wrap) ---- */
 
@@ -155,14 +152,6 @@ static void measure(thread_work *draws, struct cost *alive, struct cost *left)
     (void)pthread_barrier_destroy(&measured);
 }
 
-static void print_row(const char *way, const struct cost *alive)
-{
-    if (table != NULL) {
-        (void)fprintf(table, "| %s | %u | %u | %ld |\n", way, alive->slots / THREADS,
-                      alive->slots / THREADS * DRNG_SLOT_SIZE, alive->heap / THREADS);
-    }
-}
-
 UNIT_TEST("a thread by RAND_bytes()")
 {
     struct cost alive;
@@ -173,7 +162,6 @@ UNIT_TEST("a thread by RAND_bytes()")
     CU_ASSERT_TRUE(alive.heap < (long)HEAP_MAX * THREADS);
     CU_ASSERT_EQUAL(left.slots, 0);
     CU_ASSERT_EQUAL(left.heap, 0);
-    print_row("`RAND_bytes()` by EVP_RAND", &alive);
 }
 
 /* The pairs are the instance's: a thread costs nothing where those that were before it have made them all. */
@@ -185,7 +173,6 @@ UNIT_TEST("a thread by random_bytes")
     CU_ASSERT_EQUAL(alive.slots, DRAWS_OF_A_THREAD * THREADS);
     CU_ASSERT_EQUAL(alive.heap, 0);
     CU_ASSERT_EQUAL(left.slots, alive.slots);
-    print_row("`random_provider = drng` (OpenSSL 3.5), the first 64", &alive);
     for (unsigned made = THREADS; made < PAIRS; made += THREADS) {
         measure(draw_by_random_bytes, &alive, &left);
     }
@@ -194,23 +181,11 @@ UNIT_TEST("a thread by random_bytes")
     CU_ASSERT_EQUAL(alive.heap, 0);
 }
 
-static bool open_table(void)
-{
-    const char *path = getenv("DRNG_THREAD_COST");
-    if (path == NULL) {
-        return true;
-    }
-    table = fopen(path, "w");
-    return table != NULL && fputs("| way to draw | slots | bytes of them | bytes of heap |\n"
-                                  "| --- | --- | --- | --- |\n",
-                                  table) != EOF;
-}
-
 int main(void)
 {
     libctx = evp_context("");
     OSSL_PROVIDER *provider = libctx != NULL ? OSSL_PROVIDER_load(libctx, "drng") : NULL;
-    if (provider == NULL || !open_table()) {
+    if (provider == NULL) {
         return EXIT_FAILURE;
     }
     if (!drng_fork_kernel_wipes) {
@@ -220,5 +195,5 @@ int main(void)
     const int result = unit_run("what a thread costs");
     OSSL_PROVIDER_unload(provider);
     OSSL_LIB_CTX_free(libctx);
-    return table != NULL && fclose(table) != 0 ? EXIT_FAILURE : result;
+    return result;
 }

@@ -2,7 +2,7 @@
 /*
  * Everything that is known to go wrong with the two instructions, on either and on both, with and without a
  * fallback: who serves, what is counted, what is disabled, how long it takes, and that nothing of a bad source is
- * put out. DRNG_FAULT_TABLE names a file for the result as a table.
+ * put out.
  */
 
 #include <inttypes.h>
@@ -217,37 +217,6 @@ static void judge_and_name(const struct trial *trial)
     }
 }
 
-/* ---- The table ---- */
-
-static const char *server_name(enum drng_source source)
-{
-    static const char *const names[] = {[DRNG_SOURCE_NONE] = "nobody: zeros and an error",
-                                        [SCRIPTED_SOURCE_RDSEED] = "RDSEED",
-                                        [SCRIPTED_SOURCE_RDRAND] = "RDRAND",
-                                        [DRNG_SOURCE_FALLBACK] = "fallback"};
-    return names[source];
-}
-
-static const char *disabled_name(void)
-{
-    if (rig.rdseed.disabled && rig.rdrand.disabled) {
-        return "both";
-    }
-    return rig.rdseed.disabled ? "RDSEED" : rig.rdrand.disabled ? "RDRAND" : "-";
-}
-
-static void print_row(const struct trial *trial)
-{
-    const enum drng_source source = (enum drng_source)rig.counters.source;
-    const unsigned failures = (unsigned)(rig.counters.instructions[DRNG_RDSEED].health_failures +
-                                         rig.counters.instructions[DRNG_RDRAND].health_failures);
-    const uint64_t retries =
-        rig.counters.instructions[DRNG_RDSEED].retries + rig.counters.instructions[DRNG_RDRAND].retries;
-    (void)fprintf(unit_table, "| %s | %s | %s | %s | %u | %s | %" PRIu64 " | %.2f | %s |\n", trial->fault->name,
-                  trial->pairing->name, trial->fallback ? "yes" : "no", server_name(source), failures, disabled_name(),
-                  retries, (double)trial->taken_ns / 1e6, output_is_of(trial, source) ? "no" : "YES");
-}
-
 /* ---- Every fault on every pairing ---- */
 
 static void try_case(struct trial trial)
@@ -255,10 +224,6 @@ static void try_case(struct trial trial)
     set_up(&trial);
     run(&trial);
     judge_and_name(&trial);
-    /* One way is enough to read. */
-    if (unit_table != NULL && trial.way == usual_way()) {
-        print_row(&trial);
-    }
 }
 
 /* Every bit or byte on the way that most machines take; on the others, whose tests are the same, three of them. */
@@ -302,8 +267,5 @@ UNIT_TEST("faults without a fallback")
 
 int main(void)
 {
-    return unit_run_table(
-        "fault_matrix", "DRNG_FAULT_TABLE",
-        "| fault | RDSEED / RDRAND | fallback | what serves | health failures | disabled | retries | time in ms | "
-        "output from the bad source |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    return unit_run("fault_matrix");
 }
