@@ -89,4 +89,11 @@ $loader build/bench/tests/bench/bench --benchmark_out="$json" --benchmark_out_fo
     exit 1
 }
 
+# bench-peers.sh has built it.
+go=build/bench/crates/release/go
+if [ -x $go ] && [ "$name" = bench ]; then
+    $go Go "$repetitions" "$json"
+    GODEBUG=fips140=on $go Go-FIPS "$repetitions" "$json"
+fi
+
 exec /usr/bin/python3 scripts/bench/bench_report.py "$json"

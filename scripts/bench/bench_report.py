@@ -1,6 +1,7 @@
 #!/usr/bin/python3 -Es
 # SPDX-License-Identifier: Apache-2.0
 """A table of what the benchmark measured: bench_report.py bench.json prints it, and leaves it beside that in bench.md.
+With a second file, of a newer OpenSSL, it makes the table of docs/performance.md, in peers.md.
 
 A figure is the median of its repetitions, and a ratio stands before half of (Q3 / reference Q1) - (Q1 / reference Q3).
 Requests are timed by the CPU clock, which other load disturbs little.
@@ -21,6 +22,24 @@ from typing import Any
 CHANGELOG = Path(__file__).resolve().parents[2] / "CHANGELOG.md"
 BASE = "CTR-DRBG"
 NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+# Of docs/performance.md: which file has the row, its name there, and the way. drng's are ratios to the built-in's.
+PEERS = (
+    (0, "OpenSSL 3.0 built-in", BASE),
+    (0, "drng", "drng"),
+    (0, "drng, request mixing", "drng-mixing"),
+    (1, "OpenSSL 3.5 built-in", BASE),
+    (1, "drng", "drng"),
+    (1, "drng, request mixing", "drng-mixing"),
+    (1, "drng, `random-provider`", "random_provider"),
+    (1, "getrandom() by the vDSO", "getrandom-vdso"),
+    (0, "AWS-LC", "AWS-LC"),
+    (0, "libsodium", "libsodium"),
+    (0, "Go", "Go"),
+    (0, "Go in FIPS mode", "Go-FIPS"),
+    (0, "Rust ThreadRng", "ThreadRng"),
+)
+PEER_SIZES = ("16", "64", "1024", "65536")
 
 Key = tuple[str, str]  # a way, and its size
 Figure = tuple[float, float, float]  # quartiles, in ns
@@ -93,15 +112,26 @@ def request_table(found: dict[Key, Figure]) -> str:
     return markdown(["time of a request", *map(size_text, sizes)], rows)
 
 
+def peer_table(found: Sequence[dict[Key, Figure]]) -> str:
+    def cell(file: int, way: str, size: str) -> str:
+        own, base = found[file][way, size], found[file][BASE, size]
+        return f"{own[1] / base[1]:.2f}" if way.startswith(("drng", "random_provider")) else ns_text(own[1])
+
+    rows = [[name, *(cell(file, way, size) for size in PEER_SIZES)] for file, name, way in PEERS]
+    return markdown(["time of a request", *map(size_text, PEER_SIZES)], rows)
+
+
 def main() -> int:
-    path = Path(sys.argv[1])
-    data = json.loads(path.read_text())
-    context, found = data["context"], figures(data["benchmarks"])
+    first, *more = map(Path, sys.argv[1:])
+    read = [json.loads(path.read_text()) for path in (first, *more)]
+    context, found = read[0]["context"], [figures(data["benchmarks"]) for data in read]
     load = f"{context['load_avg'][0]:.1f}" if context.get("load_avg") else "unknown"
-    machine = f"{context['num_cpus']} CPUs, load average {load}; {context['openssl']}; drng's AES: {context['aes']}."
-    text = f"{measured_with(context['cpu'])}; {machine}\n\n{request_table(found)}\n"
+    libraries = " and ".join(data["context"]["openssl"] for data in read)
+    machine = f"{context['num_cpus']} CPUs, load average {load}; {libraries}; drng's AES: {context['aes']}."
+    table = peer_table(found) if more else request_table(found[0])
+    text = f"{measured_with(context['cpu'])}; {machine}\n\n{table}\n"
     print(text)
-    path.with_suffix(".md").write_text(text, encoding="utf-8")
+    (first.with_name("peers.md") if more else first.with_suffix(".md")).write_text(text, encoding="utf-8")
     return 0
 
 

@@ -37,7 +37,7 @@ MADE: dict[str, Callable[[], str]] = {
 }
 # What bench-docs.sh, false-alarms and entered.py measure, and scripts/ci/.
 MEASURED = {
-    **{name: ROOT / f"build/bench/{name}.md" for name in ("bench-aes-ni", "bench-avx2", "startup")},
+    **{name: ROOT / f"build/bench/{name}.md" for name in ("bench-aes-ni", "bench-avx2", "peers", "startup")},
     "clones": ROOT / "build/clones/clones.md",
     "programs": ROOT / "build/served/programs.md",
     "releases": ROOT / "build/matrix/releases.md",

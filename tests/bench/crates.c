@@ -11,6 +11,7 @@ static const char *const names[BENCH_MAX_CRATES][2] = {
     {"AWS-LC", "bench_fill_aws_lc"},
     {"libsodium", "bench_fill_libsodium"},
     {"libsodium-internal", "bench_fill_libsodium_internal"},
+    {"ThreadRng", "bench_fill_thread_rng"},
 };
 
 /* dlsym() returns an object's pointer, which C does not convert to a function's. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! AWS-LC's and libsodium's generators behind names of our own, for tests/bench/crates.c.
+//! AWS-LC's, libsodium's and rand's generators behind names of our own, for tests/bench/crates.c.
 //!
 //! Each function fills out[0..len) and returns whether it could.
 
+use rand::RngCore;
 use std::ffi::c_void;
 use std::ptr::addr_of;
 
@@ -30,6 +31,13 @@ pub unsafe extern "C" fn bench_fill_libsodium(_: *const c_void, out: *mut u8, le
 #[no_mangle]
 pub unsafe extern "C" fn bench_fill_libsodium_internal(_: *const c_void, out: *mut u8, len: usize) -> bool {
     fill_by(addr_of!(libsodium_sys::randombytes_internal_implementation), out, len)
+}
+
+/// Rust's ThreadRng: ChaCha12 in the thread, seeded by the system.
+#[no_mangle]
+pub unsafe extern "C" fn bench_fill_thread_rng(_: *const c_void, out: *mut u8, len: usize) -> bool {
+    rand::rng().fill_bytes(std::slice::from_raw_parts_mut(out, len));
+    true
 }
 
 #[no_mangle]
