@@ -120,7 +120,7 @@ DRNG_RESULT int drng_seed_words(uint64_t *words, size_t count, unsigned retries)
 DRNG_RESULT int drng_random_bytes(void *bytes, size_t len, unsigned retries);
 DRNG_RESULT int drng_seed_bytes(void *bytes, size_t len, unsigned retries);
 
-/* ---- The sources of seeds ---- */
+/* ---- Seeds ---- */
 
 /* How good a source is, the best first. */
 enum drng_grade {
@@ -129,24 +129,6 @@ enum drng_grade {
     DRNG_GRADE_GENERATOR, /* a DRBG in the CPU; a window spans two of its reseeds */
     DRNG_GRADE_KERNEL     /* the kernel's generator */
 };
-
-struct drng_source_info {
-    const char *name;      /* "RDSEED", "getrandom"; constant */
-    const char *text;      /* why it may not be used now, "RDSEED: not in this CPU"; else its name; constant */
-    int usable;            /* 1 or 0 */
-    enum drng_grade grade; /* also where it is not usable */
-    unsigned raw_words;    /* 64-bit words that make 16 bytes of seed; 0 for the kernel */
-    unsigned claimed_bits; /* bits of entropy that drng's design assumes in them; 0 for the kernel */
-    uint64_t reserved[4];  /* zero */
-};
-
-/*
- * Fills *source with what is known of a source, without taking a seed: 0 is the first that is asked, and the kernel is
- * the last. DRNG_E_ARGUMENT: there are no more. The instructions are not executed; the kernel is asked for a byte.
- */
-DRNG_RESULT int drng_source_at(unsigned place, struct drng_source_info *source);
-
-/* ---- Seeds ---- */
 
 /* The sources that may be asked. Each choice asks its sources in this order, and the first that serves makes the seed.
  */

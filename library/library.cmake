@@ -2,8 +2,7 @@
 
 # SPDX-License-Identifier: Apache-2.0
 configure_file(library/version.c.in library/version.c @ONLY)
-set(LIBRARY_SOURCES
-    library/bytes.c library/handle.c library/open.c library/sources.c library/words.c)
+set(LIBRARY_SOURCES library/bytes.c library/handle.c library/open.c library/words.c)
 add_library(library OBJECT ${LIBRARY_SOURCES} "${PROJECT_BINARY_DIR}/library/version.c")
 target_link_libraries(library PUBLIC drng_flags)
 set_target_properties(library PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden C_EXTENSIONS OFF)

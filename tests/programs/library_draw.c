@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * library_draw.c - a program of libdrng's: draws by each kind of call, and prints as JSON who served and what the
- * sources are. Exit status 1: a call failed that may not.
+ * library_draw.c - a program of libdrng's: draws by each kind of call, and prints as JSON who served, why better
+ * sources did not, and which instructions may be used. Exit status 1: a call failed that may not.
  */
 
 #include <stdbool.h>
@@ -30,7 +30,6 @@ int main(void)
 {
     drng *generator = NULL;
     struct drng_info info = {0};
-    struct drng_source_info source;
     unsigned char bytes[64] = {0};
     unsigned char more[64] = {0};
     uint64_t number = 6;
@@ -45,13 +44,9 @@ int main(void)
     demand(memcmp(bytes, more, sizeof(bytes)) != 0, "the same bytes twice");
     demand(drng_uniform(&number, 6) == DRNG_SUCCESS && number < 6, "no number below 6");
 
-    printf("{\"source\": \"%s\", \"sources\": [", info.source);
-    for (unsigned place = 0; drng_source_at(place, &source) == DRNG_SUCCESS; place++) {
-        printf("%s{\"name\": \"%s\", \"text\": \"%s\", \"usable\": %d, \"grade\": %d}", place > 0 ? ", " : "",
-               source.name, source.text, source.usable, (int)source.grade);
-    }
     const int seeds = drng_seed_supported(&text);
-    printf("], \"seed\": %d, \"seed-text\": \"%s\"", seeds, text);
+    printf("{\"source\": \"%s\", \"others\": \"%s\", \"seed\": %d, \"seed-text\": \"%s\"", info.source, info.others,
+           seeds, text);
     const int words = drng_random_supported(&text);
     printf(", \"random\": %d, \"random-text\": \"%s\"}\n", words, text);
     if (seeds != 0) {

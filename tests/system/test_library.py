@@ -65,16 +65,13 @@ def declared() -> set[str]:
     return set(calls)
 
 
-SINCE_1_0 = ("drng_bytes", "drng_source_at", "drng_uniform")
-
-
 def test_the_libraries_export_what_the_header_declares() -> None:
     assert len(declared()) >= 20
     shared = output("nm", "-D", "--defined-only", RELEASE / "libdrng.so").splitlines()
     symbols = {line.split()[-1] for line in shared if " T " in line}
     assert {name.partition("@@")[0] for name in symbols} == declared()
-    assert {name for name in symbols if not name.endswith("@@DRNG_0.1")} == {f"{name}@@DRNG_1.0" for name in SINCE_1_0}
-    assert {line.split()[-1] for line in shared if " T " not in line} == {"DRNG_0.1", "DRNG_1.0"}, "and nothing else"
+    assert {name.partition("@@")[2] for name in symbols} == {"DRNG_1.0"}
+    assert {line.split()[-1] for line in shared if " T " not in line} == {"DRNG_1.0"}, "and nothing else"
     archive = output("nm", "-g", "--defined-only", RELEASE / "libdrng.a").splitlines()
     assert {line.split()[-1] for line in archive if len(line.split()) == 3} == declared()
 
@@ -93,7 +90,7 @@ def test_the_manual_has_every_call_and_every_error() -> None:
     )
     assert {"DRNG_SEED_GRADE_ONLY", "DRNG_BY_HMAC_SHA256", "DRNG_GRADE_KERNEL", "DRNG_RETRIES"} <= constants
     assert not [name for name in constants if not re.search(rf"^\.(B|BR|RB) .*\b{name}\b", page, flags=re.M)]
-    for struct in ("drng_seed_info", "drng_info", "drng_source_info"):
+    for struct in ("drng_seed_info", "drng_info"):
         body = re.search(rf"^struct {struct} \{{(.*?)^\}}", header, flags=re.M | re.S)
         assert body
         members = re.findall(r"(\w+)(?:\[\d+\])?;", body[1])
@@ -177,8 +174,8 @@ def test_cxx_can_name_the_types(compiler: str, tmp_path: Path) -> None:
     """The function drng_info() hides the struct of that name."""
     need(compiler)
     source = tmp_path / "use.cc"
-    named = "drng *a; drng_handle_info b; drng_seed_info c; drng_source_info d; struct drng_info e;"
-    source.write_text(f"#include <drng.h>\n{named}\nint f() {{ return drng_info(a, &b) + drng_info(a, &e); }}\n")
+    named = "drng *a; drng_handle_info b; drng_seed_info c; struct drng_info d;"
+    source.write_text(f"#include <drng.h>\n{named}\nint f() {{ return drng_info(a, &b) + drng_info(a, &d); }}\n")
     output(compiler, *STRICT, "-I", HEADER.parent, "-fsyntax-only", source)
 
 

@@ -192,7 +192,7 @@ def test_a_call_that_goes_ends_the_build(packages: Path, tmp_path: Path) -> None
         "-O/dev/null",
     ]
     text = (ROOT / "debian/libdrng0.symbols").read_text()
-    for more, status in (("", 0), (" drng_gone@DRNG_0.1 1.0.0~\n", 1)):
+    for more, status in (("", 0), (" drng_gone@DRNG_1.0 1.0.0~\n", 1)):
         (tmp_path / "symbols").write_text(text + more)
         result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert (result.returncode, "drng_gone" in result.stdout) == (status, bool(more)), result.stdout + result.stderr

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libdrng without a handle: drng_bytes(), drng_uniform(), and what is known of the sources. */
+/* libdrng without a handle: drng_bytes() and drng_uniform(). */
 
 #include <string.h>
 
@@ -39,48 +39,6 @@ static void script(const uint64_t *numbers, unsigned failure)
     draws = numbers;
     drawn = 0;
     fails_at = failure;
-}
-
-/* ---- The sources ---- */
-
-UNIT_TEST("sources are known without a handle")
-{
-    struct drng_source_info rdseed;
-    struct drng_source_info rdrand;
-    struct drng_source_info kernel;
-    library_rig_set_up(scripted_good, scripted_good);
-    scripted_cpu.has[DRNG_RDSEED] = false;
-    CU_ASSERT_EQUAL(drng_source_at(0, &rdseed), DRNG_SUCCESS);
-    CU_ASSERT_STRING_EQUAL(rdseed.name, "RDSEED");
-    CU_ASSERT_STRING_EQUAL(rdseed.text, "RDSEED: not in this CPU");
-    CU_ASSERT_EQUAL(rdseed.usable, 0);
-    CU_ASSERT_EQUAL(rdseed.grade, DRNG_GRADE_SEED);
-    CU_ASSERT_EQUAL(rdseed.raw_words, 8);
-    CU_ASSERT_EQUAL(rdseed.claimed_bits, 256);
-    CU_ASSERT_EQUAL(drng_source_at(1, &rdrand), DRNG_SUCCESS);
-    CU_ASSERT_STRING_EQUAL(rdrand.text, "RDRAND");
-    CU_ASSERT_EQUAL(rdrand.usable, 1);
-    CU_ASSERT_EQUAL(rdrand.grade, DRNG_GRADE_GENERATOR);
-    CU_ASSERT_EQUAL(rdrand.raw_words, 2052);
-    CU_ASSERT_EQUAL(drng_source_at(2, &kernel), DRNG_SUCCESS);
-    CU_ASSERT_STRING_EQUAL(kernel.name, "getrandom");
-    CU_ASSERT_STRING_EQUAL(kernel.text, "getrandom");
-    CU_ASSERT_EQUAL(kernel.usable, 1);
-    CU_ASSERT_EQUAL(kernel.grade, DRNG_GRADE_KERNEL);
-    CU_ASSERT_EQUAL(kernel.raw_words, 0);
-    CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
-    CU_ASSERT_EQUAL(drng_source_at(3, &kernel), DRNG_E_ARGUMENT);
-    CU_ASSERT_EQUAL(drng_source_at(0, NULL), DRNG_E_ARGUMENT);
-}
-
-UNIT_TEST("a kernel without bytes is not usable")
-{
-    struct drng_source_info kernel;
-    library_rig_set_up(scripted_good, scripted_good);
-    scripted_os_ready = false;
-    CU_ASSERT_EQUAL(drng_source_at(2, &kernel), DRNG_SUCCESS);
-    CU_ASSERT_EQUAL(kernel.usable, 0);
-    CU_ASSERT_STRING_EQUAL(kernel.text, "getrandom: the kernel's generator has no bytes yet");
 }
 
 /* ---- Bytes ---- */
