@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "library/drng.h"
 #include "mixing/drbg/self_test.h"

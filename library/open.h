@@ -3,8 +3,7 @@
  * open.h - what all calls of libdrng in one process share: the CPU, its instructions, and the root of their seeds.
  */
 
-#ifndef DRNG_LIBRARY_OPEN_H
-#define DRNG_LIBRARY_OPEN_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -44,5 +43,3 @@ const char *drng_library_denied(unsigned instruction);
 
 /* Whether the instruction is an entropy source, and not the generator of this architecture. */
 bool drng_library_is_seed_grade(unsigned instruction);
-
-#endif

@@ -3,7 +3,6 @@
 
 #include <limits.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "library/drng.h"
 #include "library/open.h"

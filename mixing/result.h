@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* result.h - the results of the functions in mixing/. */
 
-#ifndef DRNG_RESULT_H
-#define DRNG_RESULT_H
+#pragma once
 
 /* The compiler warns if a caller ignores the result. Every function that can fail has this attribute. */
 #define DRNG_MUST_CHECK __attribute__((warn_unused_result))
@@ -28,5 +27,3 @@ enum drng_result {
     DRNG_IN_ERROR_STATE,    /* its last seed failed: uninstantiate it first */
     DRNG_SELF_TEST_FAILED,  /* an algorithm gave a wrong answer to a known-answer test */
 };
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config.h - the provider's own section of openssl.cnf; see drng.cnf(5). */
 
-#ifndef DRNG_CONFIG_H
-#define DRNG_CONFIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ struct drng_config {
  * its value and the allowed values, if a value is not allowed.
  */
 bool drng_config_read(struct drng_config *config, const struct drng_core *core);
-
-#endif

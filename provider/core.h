@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* core.h - the functions of libcrypto's core that drng uses. */
 
-#ifndef DRNG_CORE_H
-#define DRNG_CORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ bool drng_default_seed_source(void *arg, uint8_t *out, size_t len);
 #define drng_clear_free(core, memory, len)        (core)->clear_free((memory), (len), __FILE__, __LINE__)
 #define drng_secure_malloc(core, len)             (core)->secure_malloc((len), __FILE__, __LINE__)
 #define drng_secure_clear_free(core, memory, len) (core)->secure_clear_free((memory), (len), __FILE__, __LINE__)
-
-#endif

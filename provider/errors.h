@@ -5,8 +5,7 @@
  * The reason of an error says what happened. Its data gives details, and says what to do.
  */
 
-#ifndef DRNG_ERRORS_H
-#define DRNG_ERRORS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -60,5 +59,3 @@ void drng_raise_at(const struct drng_core *core, const char *file, int line, con
  * Returns 1 for DRNG_OK, or 0.
  */
 int drng_raise_result(const struct drng_core *core, enum drng_result result, bool drawing);
-
-#endif

@@ -13,8 +13,7 @@
  *   not choose its source of randomness.
  */
 
-#ifndef DRNG_MASKS_H
-#define DRNG_MASKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ static inline void drng_masks_mask_instructions(struct drng_evidence *evidence, 
         evidence->masked[i] = evidence->cpu.has[i] && !drng_masks_leave(left, drng_instruction_rows[i].mask_bit);
     }
 }
-
-#endif

@@ -8,8 +8,7 @@
  * bytes, signed or not, as libcrypto and its callers send them; there are no doubles and no BIGNUMs.
  */
 
-#ifndef DRNG_PARAMS_H
-#define DRNG_PARAMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ bool drng_params_get_number(const OSSL_PARAM params[], const char *key, int64_t 
 
 /* The same. *text points into the caller's data, and has *len bytes: up to a NUL, or to the end of the data. */
 bool drng_params_get_utf8_string(const OSSL_PARAM params[], const char *key, const char **text, size_t *len);
-
-#endif

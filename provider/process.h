@@ -4,8 +4,7 @@
  * its instructions. stats.h counts what has happened.
  */
 
-#ifndef DRNG_PROCESS_H
-#define DRNG_PROCESS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ static inline bool drng_process_healthy(void)
 {
     return atomic_load_explicit(&drng_failed_algorithm, memory_order_relaxed) == NULL;
 }
-
-#endif

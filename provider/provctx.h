@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* provctx.h - one instance of the provider: its configuration and its own seed source. */
 
-#ifndef DRNG_PROVCTX_H
-#define DRNG_PROVCTX_H
+#pragma once
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "mixing/drbg/generator.h"
 #include "mixing/entropy/seed.h"
@@ -36,5 +32,3 @@ struct drng_provctx {
 /* NULL, with an error in the queue: a wrong configuration, no memory, or a failed self-test. */
 struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in);
 void drng_provctx_free(struct drng_provctx *provctx);
-
-#endif

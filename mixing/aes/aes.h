@@ -6,8 +6,7 @@
  * schedule kept between calls would save no work, and be one more secret.
  */
 
-#ifndef DRNG_AES_H
-#define DRNG_AES_H
+#pragma once
 
 #include <endian.h>
 #include <stdbool.h>
@@ -133,5 +132,3 @@ enum { DRNG_AES_KINDS = 5 };
  * function knows which CPU runs which; drng_self_test_choose() takes the last one that passes its tests.
  */
 size_t drng_aes_all(const struct drng_cpu *cpu, const struct drng_aes *all[DRNG_AES_KINDS]);
-
-#endif

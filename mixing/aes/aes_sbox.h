@@ -6,8 +6,7 @@
  * gates, 32 of them ANDs: inversion in GF(2^8) by that in GF(2^4), between two linear layers.
  */
 
-#ifndef DRNG_AES_SBOX_H
-#define DRNG_AES_SBOX_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ enum { DRNG_AES_SLICES = 8 };
  * no register for the caller's. The caller wipes its frame.
  */
 void drng_aes_sub_bytes(uint64_t q[DRNG_AES_SLICES]);
-
-#endif

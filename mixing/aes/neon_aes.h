@@ -5,8 +5,7 @@
  * The file that uses them is compiled for plain armv8-a, and each function with them has the attribute.
  */
 
-#ifndef DRNG_NEON_AES_H
-#define DRNG_NEON_AES_H
+#pragma once
 
 #include <arm_neon.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ DRNG_NEON_AES_INLINE void drng_neon_finish(uint8x16_t *block, uint64_t *one, uin
 {
     __asm__ volatile("" : "+w"(*block), "+r"(*one), "+r"(*other));
 }
-
-#endif

@@ -3,8 +3,7 @@
  * schedule.h - the key schedule of AES as FIPS 197 has it (5.2, figure 11), where a round has no use for a faster one.
  */
 
-#ifndef DRNG_SCHEDULE_H
-#define DRNG_SCHEDULE_H
+#pragma once
 
 #include <endian.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ static inline __attribute__((always_inline)) unsigned make_schedule(uint32_t w[S
     }
     return rounds;
 }
-
-#endif

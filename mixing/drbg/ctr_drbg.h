@@ -6,8 +6,7 @@
  * memory. A context is used by one thread at a time.
  */
 
-#ifndef DRNG_CTR_DRBG_H
-#define DRNG_CTR_DRBG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,5 +100,3 @@ static inline bool drng_ctr_drbg_reseed_due(const struct drng_ctr_drbg *drbg, co
 
 /* Uninstantiate (9.4): sets the whole context to zero. */
 void drng_ctr_drbg_uninstantiate(struct drng_ctr_drbg *drbg);
-
-#endif

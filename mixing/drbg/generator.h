@@ -9,14 +9,12 @@
  * its output.
  */
 
-#ifndef DRNG_GENERATOR_H
-#define DRNG_GENERATOR_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/drbg/request_entropy.h"
@@ -161,5 +159,3 @@ void drng_request_counts_add(struct drng_request_counts *counts, bool shared, si
 
 /* Whether nothing secret is in its slot. False, too, where this is not known: to a handler that interrupted a call. */
 bool drng_generator_is_zeroized(struct drng_generator *generator);
-
-#endif

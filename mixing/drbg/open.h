@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* open.h - opens what all generators of a process stand on, for the provider and for libdrng. */
 
-#ifndef DRNG_OPEN_H
-#define DRNG_OPEN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ struct drng_machine {
  * has masked; NULL: nothing. False: no memory. To be called under DRNG_LOCK_LOAD.
  */
 bool drng_machine_open(struct drng_machine *machine, drng_machine_mask *mask, const char *libcrypto_version);
-
-#endif

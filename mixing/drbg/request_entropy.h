@@ -12,8 +12,7 @@
  * their kernels have taken in new entropy; until then they differ only in when they run, to the nanosecond.
  */
 
-#ifndef DRNG_REQUEST_ENTROPY_H
-#define DRNG_REQUEST_ENTROPY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,5 +71,3 @@ void drng_request_words_ask_again(const struct drng_request_words *words);
 DRNG_MUST_CHECK enum drng_result drng_request_entropy(const struct drng_request_words *words, bool hardware_only,
                                                       uint64_t *before, struct drng_counters *counters,
                                                       uint8_t out[DRNG_REQUEST_ENTROPY_LEN]);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* self_test.h - known-answer tests, run before anything is served. */
 
-#ifndef DRNG_SELF_TEST_H
-#define DRNG_SELF_TEST_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -40,5 +39,3 @@ const char *drng_self_test_failed(void);
 
 /* The algorithm that has failed a test in this process; NULL: none has. Generators that see one serve nothing. */
 extern _Atomic(const char *) drng_failed_algorithm;
-
-#endif

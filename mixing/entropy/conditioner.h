@@ -5,8 +5,7 @@
  * Each turns a window of words into 128 bits. The key is random and earns no entropy credit.
  */
 
-#ifndef DRNG_CONDITIONER_H
-#define DRNG_CONDITIONER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +15,7 @@
 #include "mixing/entropy/health.h"
 #include "mixing/entropy/hmac.h"
 #include "mixing/machine/wipe.h"
+#include "mixing/result.h"
 
 /*
  * AES-128-CBC-MAC with a zero IV. It is secure only if all inputs under one key have the same length: seed.c uses one
@@ -95,5 +95,3 @@ static inline void drng_conditioner_end(struct drng_conditioner *c, uint8_t out[
  */
 DRNG_MUST_CHECK enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
                                                 const uint64_t *known, uint64_t *retries);
-
-#endif

@@ -7,7 +7,6 @@
 
 #define LANE_BLOCKS 1
 #include "mixing/aes/lanes_x86.h"
-#include "mixing/machine/cpu.h"
 #include "mixing/machine/instructions_x86.h"
 
 static inline __attribute__((always_inline)) bool read_word(uint64_t *word, const uint64_t **known, uint64_t *retries)

@@ -5,13 +5,10 @@
  * Inline, so that the fused RDRAND loop keeps the words and this state in registers.
  */
 
-#ifndef DRNG_HEALTH_H
-#define DRNG_HEALTH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "mixing/result.h"
 
 /*
  * Cutoffs of SP 800-90B, 4.4.1 and 4.4.2, and of tests like them, with an alpha of 2^-30 or less; in the start-up
@@ -211,5 +208,3 @@ struct drng_startup {
  * other seven lanes need tests of their own. False: *failed is the test.
  */
 bool drng_startup_passes(struct drng_startup *startup, uint64_t word, enum drng_health_test *failed);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hmac.h - HMAC-SHA-256 (FIPS 198-1), and its hash (FIPS 180-4) of a message in pieces of any length. */
 
-#ifndef DRNG_HMAC_H
-#define DRNG_HMAC_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ void drng_hmac_update(struct drng_hmac *hmac, const void *data, size_t len);
 
 /* Writes the MAC and wipes `hmac`. */
 void drng_hmac_end(struct drng_hmac *hmac, uint8_t digest[DRNG_HMAC_LEN]);
-
-#endif

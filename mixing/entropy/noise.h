@@ -7,8 +7,7 @@
  * a seed source, so none of them relies on what another one has seen.
  */
 
-#ifndef DRNG_NOISE_H
-#define DRNG_NOISE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -143,5 +142,3 @@ DRNG_MUST_CHECK enum drng_result drng_noise_attempt(struct drng_instruction *ins
  */
 DRNG_MUST_CHECK enum drng_result drng_noise_fill(struct drng_instruction *instruction, struct drng_noise *noise,
                                                  unsigned tries, bool timed, uint8_t *out, size_t len);
-
-#endif

@@ -7,8 +7,7 @@
  * os_mixing, bytes of the kernel's generator are added.
  */
 
-#ifndef DRNG_SEED_H
-#define DRNG_SEED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,5 +93,3 @@ DRNG_MUST_CHECK enum drng_result drng_root_test(struct drng_place *root, const s
 DRNG_MUST_CHECK enum drng_result drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
                                                 const struct drng_seed_policy *policy, uint8_t *out, size_t len,
                                                 struct drng_seed_outcome *outcome);
-
-#endif

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* counters.h - what happened in this process, for observers outside of it. */
 
-#ifndef DRNG_COUNTERS_H
-#define DRNG_COUNTERS_H
+#pragma once
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "mixing/machine/instruction.h"
@@ -127,5 +124,3 @@ static inline void drng_count(atomic_uint_least64_t *counter)
 {
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
-
-#endif

@@ -9,12 +9,9 @@
  * CVE-2025-62626).
  */
 
-#ifndef DRNG_CPU_H
-#define DRNG_CPU_H
+#pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "mixing/machine/instruction.h"
 
@@ -72,5 +69,3 @@ void drng_cpu_leave_registers(enum drng_cpu_registers most);
  * and a signal, a lazily bound symbol or a core dump would write them to memory.
  */
 void drng_cpu_clear_vectors(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* eligibility.h - which instructions may be used on this machine. */
 
-#ifndef DRNG_ELIGIBILITY_H
-#define DRNG_ELIGIBILITY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -43,5 +42,3 @@ struct drng_eligibility drng_eligibility_decide(const struct drng_evidence *evid
 
 /* The denial as a part of a sentence: "not in this CPU". */
 const char *drng_denial_text(enum drng_denial denial);
-
-#endif

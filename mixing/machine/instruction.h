@@ -7,8 +7,7 @@
  * counters, its parameters, its value of the key `source` and its line in drng-status follow from these.
  */
 
-#ifndef DRNG_INSTRUCTION_H
-#define DRNG_INSTRUCTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,5 +109,3 @@ static inline __attribute__((always_inline)) bool drng_try_word(bool (*execute)(
     *word = 0;
     return false;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * By the registers' generic names, which assemblers for plain Armv8-A know, too.
  */
 
-#ifndef DRNG_INSTRUCTIONS_ARM_H
-#define DRNG_INSTRUCTIONS_ARM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ static inline bool drng_execute_rndrrs(uint64_t *word)
     __asm__ volatile("mrs %0, s3_3_c2_c4_1\n\tcset %w1, ne" : "=r"(*word), "=r"(done) : : "cc");
     return done != 0;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * the registers that every CPU of x86-64 has.
  */
 
-#ifndef DRNG_INSTRUCTIONS_X86_H
-#define DRNG_INSTRUCTIONS_X86_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ static inline void drng_cpu_clear_avx(void)
                      :
                      : DRNG_LOW_REGISTERS);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * A link-time seam: the product links os_linux.c, the tests a scripted system.
  */
 
-#ifndef DRNG_OS_H
-#define DRNG_OS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ void drng_os_kernel_flags(struct drng_kernel_flags *flags);
  * unchanged, if there is no such line.
  */
 bool drng_os_read_flags(FILE *cpuinfo, struct drng_kernel_flags *flags);
-
-#endif

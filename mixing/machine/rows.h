@@ -10,8 +10,7 @@
  * The tests choose the list of x86-64 on every processor: tests/scripted/x86/mixing/machine/rows.h.
  */
 
-#ifndef DRNG_ROWS_H
-#define DRNG_ROWS_H
+#pragma once
 
 /* ---- x86 ---- */
 #if defined(__x86_64__) && defined(__LP64__)
@@ -71,6 +70,4 @@ enum { DRNG_HAS_GENERATOR = 0 };
 #endif
 #ifndef DRNG_ABSENT_TEXT
 #define DRNG_ABSENT_TEXT "not in this CPU"
-#endif
-
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wipe.h - erases secrets in a way that the compiler does not optimize away. */
 
-#ifndef DRNG_WIPE_H
-#define DRNG_WIPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ void drng_wipe_stack_256(void); /* on x86-64 only */
 void drng_wipe_stack_512(void);
 void drng_wipe_stack_1024(void);
 void drng_wipe_stack_2048(void);
-
-#endif

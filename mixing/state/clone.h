@@ -12,8 +12,7 @@
  * takes in a fresh word instead (request_entropy.h).
  */
 
-#ifndef DRNG_CLONE_H
-#define DRNG_CLONE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -90,5 +89,3 @@ static inline uint64_t drng_epoch(void)
 void drng_clone_let_kernel_hear(void);
 
 enum { DRNG_CLONE_KERNEL_NS = 100 * 1000 * 1000 };
-
-#endif

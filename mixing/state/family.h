@@ -9,8 +9,7 @@
  * it is shown, and may make a process ask the next source of seeds sooner (noise.h).
  */
 
-#ifndef DRNG_FAMILY_H
-#define DRNG_FAMILY_H
+#pragma once
 
 #include "mixing/machine/counters.h"
 
@@ -21,5 +20,3 @@ extern struct drng_family *drng_family; /* from drng_family_open() on; no proces
  * called under DRNG_LOCK_LOAD.
  */
 void drng_family_open(void);
-
-#endif

@@ -18,8 +18,7 @@
  * The rest of the page holds what must be zero in a child, too, and is needed before there are slots: locks.
  */
 
-#ifndef DRNG_FORK_H
-#define DRNG_FORK_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -141,5 +140,3 @@ static inline uint64_t drng_fork_generation(void)
     const uint64_t generation = atomic_load_explicit(&drng_fork_page->generation, memory_order_relaxed);
     return __builtin_expect(generation != 0, 1) ? generation : drng_fork_enter();
 }
-
-#endif

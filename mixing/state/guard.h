@@ -33,8 +33,7 @@
  * servers does, and slots never do; so an object has a place, which leads to its slot in this process.
  */
 
-#ifndef DRNG_GUARD_H
-#define DRNG_GUARD_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -258,5 +257,3 @@ static inline __attribute__((always_inline)) enum drng_result drng_guard_run(str
 typedef enum drng_result drng_piecewise_work(void *call, const struct drng_guard *guard);
 
 DRNG_MUST_CHECK enum drng_result drng_guard_run_piecewise(drng_piecewise_work *work, void *call);
-
-#endif

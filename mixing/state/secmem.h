@@ -10,8 +10,7 @@
  * program may kill for a call to lock.
  */
 
-#ifndef DRNG_SECMEM_H
-#define DRNG_SECMEM_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -59,5 +58,3 @@ bool drng_secmem_is(const void *slot, struct drng_object object);
 
 /* Wipes and frees a slot of that size; NULL is allowed. */
 void drng_secmem_free(void *slot, size_t size);
-
-#endif

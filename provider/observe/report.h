@@ -7,8 +7,7 @@
  * connection.
  */
 
-#ifndef DRNG_REPORT_H
-#define DRNG_REPORT_H
+#pragma once
 
 #include "mixing/entropy/seed.h"
 #include "mixing/machine/counters.h"
@@ -57,5 +56,3 @@ enum drng_clone_protection drng_report_clones(const struct drng_provctx *provctx
 
 /* One more generator whose parent is another provider's (1), or one less (-1): its requests take in no words. */
 void drng_report_foreign(struct drng_provctx *provctx, int change);
-
-#endif

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "mixing/drbg/self_test.h"
 #include "mixing/state/family.h"

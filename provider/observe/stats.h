@@ -15,11 +15,9 @@
  * scripts/drng/status/stats.py, which reads it.
  */
 
-#ifndef DRNG_STATS_H
-#define DRNG_STATS_H
+#pragma once
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -128,5 +126,3 @@ struct drng_requests {
 };
 
 struct drng_requests drng_stats_requests(void);
-
-#endif

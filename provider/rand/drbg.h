@@ -5,8 +5,7 @@
  * An adapter: mixing/drbg/generator.h does the work. random_bytes.c makes its generators here, too.
  */
 
-#ifndef DRNG_DRBG_H
-#define DRNG_DRBG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ extern const OSSL_DISPATCH drng_drbg_functions[];
  */
 bool drng_drbg_prepare(struct drng_provctx *provctx, struct drng_generator *generator, bool is_own);
 void drng_drbg_discard(struct drng_generator *generator);
-
-#endif

@@ -7,12 +7,10 @@
  *     the CPU has none (DRNG_HAS_GENERATOR) libcrypto is not offered it.
  */
 
-#ifndef DRNG_INSTRUCTION_RAND_H
-#define DRNG_INSTRUCTION_RAND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include <openssl/core_dispatch.h>
 
@@ -42,5 +40,3 @@ bool drng_test_instructions(struct drng_provctx *provctx);
  * is too small, or there is no memory.
  */
 unsigned char *drng_seed_buffer(const struct drng_core *core, int entropy, size_t min_len, size_t max_len, size_t *len);
-
-#endif

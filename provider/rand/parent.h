@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parent.h - the parent of a CTR-DRBG; where it is another provider's, the source of its seeds. */
 
-#ifndef DRNG_PARENT_H
-#define DRNG_PARENT_H
-
-#include <stdbool.h>
-#include <stddef.h>
+#pragma once
 
 #include <openssl/core.h>
 #include <openssl/core_dispatch.h>
@@ -41,5 +37,3 @@ void drng_parent_init(struct drng_parent *parent, struct drng_provctx *provctx, 
 
 /* The source of a generator whose parent is another provider's; its argument is the struct drng_parent. */
 extern const struct drng_entropy_source drng_parent_source;
-
-#endif

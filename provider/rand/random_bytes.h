@@ -7,8 +7,7 @@
  * their parent.
  */
 
-#ifndef DRNG_RANDOM_BYTES_H
-#define DRNG_RANDOM_BYTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ void drng_pairs_leave(struct drng_provctx *provctx);
 
 /* 1; or 0 with an error in the queue and the buffer wiped. strength in bits. */
 int drng_random_bytes(void *provctx, int which, void *buffer, size_t len, unsigned strength);
-
-#endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The row of a processor without an instruction in the place of the machine's own. */
 
-#ifndef DRNG_ROWS_H
+#pragma once
+
 #undef __x86_64__
 #include "../../../../../mixing/machine/rows.h"
 #define __x86_64__ 1
-#endif
