@@ -32,7 +32,7 @@ static bool choice_exists(enum drng_choice choice)
 
 static bool chosen(enum drng_choice choice, unsigned instruction)
 {
-    return choice != DRNG_SEED_GRADE_ONLY || drng_library_is_seed_grade(instruction);
+    return choice != DRNG_SEED_GRADE_ONLY || drng_instruction_rows[instruction].seed_grade;
 }
 
 /* The kernel's generator, which never waits here: early in boot it has no bytes yet. */
@@ -95,10 +95,10 @@ static const char *name_of(enum drng_source source)
 
 static enum drng_grade grade_of(enum drng_source source)
 {
-    return source == DRNG_SOURCE_NONE                                     ? DRNG_GRADE_NONE
-           : source == DRNG_SOURCE_FALLBACK                               ? DRNG_GRADE_KERNEL
-           : drng_library_is_seed_grade(source - DRNG_SOURCE_INSTRUCTION) ? DRNG_GRADE_SEED
-                                                                          : DRNG_GRADE_GENERATOR;
+    return source == DRNG_SOURCE_NONE                                           ? DRNG_GRADE_NONE
+           : source == DRNG_SOURCE_FALLBACK                                     ? DRNG_GRADE_KERNEL
+           : drng_instruction_rows[source - DRNG_SOURCE_INSTRUCTION].seed_grade ? DRNG_GRADE_SEED
+                                                                                : DRNG_GRADE_GENERATOR;
 }
 
 /*

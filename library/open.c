@@ -9,14 +9,8 @@
 #include "library/drng.h"
 #include "mixing/drbg/self_test.h"
 #include "mixing/state/clone.h"
-#include "mixing/state/family.h"
 
 struct drng_library drng_library;
-
-bool drng_library_is_seed_grade(unsigned instruction)
-{
-    return drng_instruction_rows[instruction].seed_grade;
-}
 
 const char *drng_library_denied(unsigned instruction)
 {

@@ -40,6 +40,3 @@ DRNG_MUST_CHECK int drng_library_open(bool again);
 
 /* "RDRAND: not in this CPU"; NULL: the instruction may be used. Constant. After drng_library_open(). */
 const char *drng_library_denied(unsigned instruction);
-
-/* Whether the instruction is an entropy source, and not the generator of this architecture. */
-bool drng_library_is_seed_grade(unsigned instruction);

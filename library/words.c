@@ -26,10 +26,10 @@ static int seed_grade(void)
 {
     int first = NO_INSTRUCTION;
     for (int i = 0; i < (int)DRNG_INSTRUCTIONS; i++) {
-        if (drng_library_is_seed_grade((unsigned)i) && drng_library_denied((unsigned)i) == NULL) {
+        if (drng_instruction_rows[i].seed_grade && drng_library_denied((unsigned)i) == NULL) {
             return i;
         }
-        first = first == NO_INSTRUCTION && drng_library_is_seed_grade((unsigned)i) ? i : first;
+        first = first == NO_INSTRUCTION && drng_instruction_rows[i].seed_grade ? i : first;
     }
     return first;
 }
