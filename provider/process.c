@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "mixing/state/clone.h"
-#include "mixing/state/family.h"
 #include "mixing/state/fork.h"
 #include "mixing/state/secmem.h"
 #include "provider/masks.h"

@@ -8,7 +8,6 @@
 #include <openssl/e_os2.h>
 #include <openssl/params.h>
 
-#include "mixing/state/family.h"
 #include "mixing/state/fork.h"
 #include "provider/errors.h"
 #include "provider/observe/report.h"

@@ -5,7 +5,6 @@
 
 #include "mixing/drbg/self_test.h"
 #include "mixing/machine/os.h"
-#include "mixing/state/family.h"
 #include "mixing/state/secmem.h"
 
 bool drng_machine_open(struct drng_machine *machine, drng_machine_mask *mask, const char *libcrypto_version)
@@ -14,7 +13,6 @@ bool drng_machine_open(struct drng_machine *machine, drng_machine_mask *mask, co
     if (!drng_secmem_open()) {
         return false;
     }
-    drng_family_open();
     drng_cpu_identify(&evidence->cpu);
     if (drng_eligibility_asks_kernel(&evidence->cpu)) {
         drng_os_kernel_flags(&evidence->kernel);

@@ -83,7 +83,7 @@ struct drng_counters {
 };
 
 /*
- * What a family of processes (mixing/state/family.h) has found of an instruction, those that have ended included:
+ * What a family of processes (mixing/state/fork.h) has found of an instruction, those that have ended included:
  *
  * family-failures  failed health tests
  * family-disabled  processes that have disabled the instruction
@@ -102,6 +102,7 @@ struct drng_family_counters {
 struct drng_family {
     atomic_uint_least64_t id; /* another one in each family */
     struct drng_family_counters instructions[DRNG_INSTRUCTIONS];
+    atomic_uint_least64_t last_token; /* the last one that a process has drawn: fork.h */
 };
 
 /*

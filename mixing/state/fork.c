@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page that the kernel wipes in a child, and the handler of fork() where it does not. */
+/* The page that the kernel wipes in a child, the handler of fork() where it does not, and the page of a family. */
 
 #define _GNU_SOURCE
 
@@ -8,26 +8,30 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18 /* of Linux 4.14; the C library's headers may be older */
 #endif
 
 _Static_assert(sizeof(struct drng_fork_page) <= 4096, "the page for what a fork wipes is too small");
+_Static_assert(sizeof(struct drng_family) <= 4096, "the page of a family is too small");
 
-/* Holds one whole page, whatever address the loader gives the array. */
+/*
+ * Each holds one whole page, whatever address the loader gives the array. So the distance of the family's page from
+ * other data of the module does not change, and it is found from outside without an address.
+ */
 static uint8_t room[2 * DRNG_LARGEST_PAGE];
+static uint8_t family_room[2 * DRNG_LARGEST_PAGE];
 
 struct drng_fork_page *drng_fork_page;
+struct drng_family *drng_family;
+static struct drng_family own_family;
 bool drng_fork_kernel_wipes;
 static bool children_are_wiped;
 
 /* The generation of the process that asked last. Ordinary memory, so that a child counts on from its parent. */
 static atomic_uint_least64_t last_generation;
-
-/* The last token that was drawn. In memory that a child shares; private memory, where there was none. */
-static atomic_uint_least64_t own_token;
-static atomic_uint_least64_t *last_token = &own_token;
 
 static _Atomic(struct drng_fork_watcher *) watchers;
 
@@ -65,7 +69,7 @@ uint64_t drng_fork_enter(void)
 uint64_t drng_fork_draw_token(void)
 {
     uint_least64_t token = 0;
-    const uint64_t next = atomic_fetch_add(last_token, 1) + 1;
+    const uint64_t next = atomic_fetch_add(&drng_family->last_token, 1) + 1;
     return atomic_compare_exchange_strong(&drng_fork_page->token, &token, next) ? next : token;
 }
 
@@ -100,12 +104,13 @@ static void open_once(void)
     drng_fork_kernel_wipes = page <= DRNG_LARGEST_PAGE && kernel_wipes(start, page);
     atomic_store(&last_generation, 1);
     atomic_store(&drng_fork_page->generation, 1);
-    void *shared = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared != MAP_FAILED) {
-        last_token = shared;
-    }
+    void *shared = page <= DRNG_LARGEST_PAGE ? mmap(drng_page_start(family_room), page, PROT_READ | PROT_WRITE,
+                                                    MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
+                                             : MAP_FAILED;
+    drng_family = shared != MAP_FAILED ? shared : &own_family;
+    atomic_store(&drng_family->id, drng_os_clock_ns() ^ (uint64_t)getpid() << 40);
     /* Not the same in workers that each load the module after they were forked, and share a heap. */
-    atomic_store(last_token, drng_os_clock_ns());
+    atomic_store(&drng_family->last_token, drng_os_clock_ns());
     children_are_wiped = pthread_atfork(before_fork, NULL, in_forked_child) == 0 || drng_fork_kernel_wipes;
 }
 

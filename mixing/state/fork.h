@@ -11,11 +11,16 @@
  * namespaces. Where the kernel does not wipe, a handler of fork() does; a child of clone() is not noticed there, and
  * only request mixing parts it from its parent.
  *
+ * The rest of the page holds what must be zero in a child, too, and is needed before there are slots: locks.
+ *
+ * Another page is shared by a family: the process that loaded the module, and its descendants. So what a child has
+ * found is seen when the child has ended, and where one has lost time the others need not. A process that was taken
+ * over can write anything there. So what is read there decides no test and disables nothing: it is shown, and may make
+ * a process ask the next source of seeds sooner (noise.h).
+ *
  * Siblings may have the same generation. Where processes share a heap, one of them may find an object there that a
  * sibling has made, with the address of a slot that lies in the sibling's own memory. So a process has a token, too,
- * which is drawn from a page that all descendants of the process that loaded the module share.
- *
- * The rest of the page holds what must be zero in a child, too, and is needed before there are slots: locks.
+ * which it draws from its family's page.
  */
 
 #pragma once
@@ -26,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mixing/machine/counters.h"
 #include "mixing/machine/os.h"
 
 /* ---- Locks that stay usable after a fork ---- */
@@ -79,10 +85,13 @@ struct drng_fork_page {
     atomic_uint_least64_t generation; /* 0: this process has not asked for it yet */
     atomic_uint_least64_t token;      /* the same */
     atomic_uint forked;               /* 1: this process has called fork(), or its page is one that was not wiped */
+    atomic_uint memory_lock;          /* enum drng_memory_lock (secmem.h) */
     struct drng_lock locks[DRNG_LOCKS];
 };
 
+/* From drng_fork_open() on. Without memory for its page each process is a family of its own. */
 extern struct drng_fork_page *drng_fork_page;
+extern struct drng_family *drng_family;
 
 static inline struct drng_lock *drng_process_lock(enum drng_process_lock which)
 {
@@ -121,7 +130,7 @@ uint64_t drng_fork_draw_token(void);
 uint64_t drng_fork_enter(void);
 
 /*
- * The token of this process, never 0: no relative has it, unless memory for the shared page could not be had, or a
+ * The token of this process, never 0: no relative has it, unless memory for the family's page could not be had, or a
  * relative has written there. So it decides which slot a process takes, and never whether what is in the slot is new.
  */
 static inline uint64_t drng_fork_token(void)

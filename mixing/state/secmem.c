@@ -39,22 +39,6 @@ struct chunk {
 /* The newest, which is the largest, comes first. All of them stay mapped until they are closed. */
 static _Atomic(struct chunk *) chunks;
 
-static atomic_uint_least64_t not_told;
-static atomic_uint_least64_t *lock_state = &not_told;
-
-/* ---- Whether the pages are locked in memory ---- */
-
-void drng_secmem_note_lock_in(atomic_uint_least64_t *state)
-{
-    atomic_store(state, atomic_load(lock_state));
-    lock_state = state;
-}
-
-static void note_lock(enum drng_memory_lock state)
-{
-    atomic_store_explicit(lock_state, state, memory_order_relaxed);
-}
-
 /* ---- Chunks ---- */
 
 /*
@@ -69,7 +53,7 @@ static bool map_slots(struct chunk *chunk, bool at_load)
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
     uint8_t *fence = mmap(NULL, whole, PROT_NONE, at_load ? flags | MAP_LOCKED : flags, -1, 0);
     if (at_load && fence == MAP_FAILED) {
-        note_lock(DRNG_MEMORY_LIMITED);
+        atomic_store(&drng_fork_page->memory_lock, DRNG_MEMORY_LIMITED);
         fence = mmap(NULL, whole, PROT_NONE, flags, -1, 0);
     }
     if (fence == MAP_FAILED) {
@@ -242,7 +226,7 @@ bool drng_secmem_open(void)
     }
     if (atomic_load(&chunks) == NULL) {
         drng_fork_watch(&watcher);
-        note_lock(DRNG_MEMORY_LOCKED);
+        atomic_store(&drng_fork_page->memory_lock, DRNG_MEMORY_LOCKED);
         (void)add_chunk(FIRST_SLOTS);
     }
     return atomic_load(&chunks) != NULL;

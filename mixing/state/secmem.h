@@ -20,8 +20,8 @@
 enum { DRNG_SLOT_SIZE = 256, DRNG_WIDE_SLOT_SIZE = 1024 }; /* bytes */
 
 /*
- * Whether the memory for secrets that was mapped at the load is locked. The values are part of the layout in
- * provider/observe/stats.h.
+ * Whether the memory for secrets that was mapped at the load is locked: drng_fork_page has it. The values are part of
+ * the layout in provider/observe/stats.h.
  */
 enum drng_memory_lock {
     DRNG_MEMORY_NOT_INHERITED = 0, /* not locked: a child */
@@ -35,12 +35,6 @@ enum drng_memory_lock {
  */
 bool drng_secmem_open(void);
 void drng_secmem_close(void);
-
-/*
- * From now on `state` holds enum drng_memory_lock. It must lie in memory that a fork wipes, and stay valid until the
- * next call.
- */
-void drng_secmem_note_lock_in(atomic_uint_least64_t *state);
 
 /* The object that a slot is for: the token of the process that made the object (fork.h), and a number of its own. */
 struct drng_object {

@@ -8,9 +8,7 @@
 #include <time.h>
 
 #include "mixing/drbg/self_test.h"
-#include "mixing/state/family.h"
 #include "mixing/state/fork.h"
-#include "mixing/state/secmem.h"
 #include "provider/version.h"
 
 /*
@@ -77,7 +75,7 @@ void drng_stats_open(const char *aes, const char *libcrypto_version)
     drng_stats = (struct drng_stats){.head = head, .live = live};
     (void)drng_fork_wipes(live, drng_whole_pages(sizeof(*live)));
     drng_fork_watch(&watcher);
-    drng_secmem_note_lock_in(&live->memory_lock);
+    atomic_store(&live->memory_lock, atomic_load(&drng_fork_page->memory_lock));
     atomic_store(&taken[0], atomic_load(&taken[0]) | 1); /* the shared one */
 
     head->live_offset = (uint32_t)((uint8_t *)live - (uint8_t *)head);

@@ -8,7 +8,7 @@
  *
  * They have three parts. The head describes the process; a child inherits it. The live part counts events. A fork wipes
  * it (fork.h), so a child counts from zero, whether fork() or clone() made it. The family's part, struct drng_family,
- * is the same page in all descendants of the process that loaded the module (mixing/state/family.h).
+ * is the same page in all descendants of the process that loaded the module (fork.h).
  *
  * They hold no secrets, no output of generators and no addresses. Numbers are in the byte order of the machine; texts
  * are ASCII and end with NUL. A change of the layout needs a new DRNG_STATS_LAYOUT, and a change of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fuzz/machine.h"
-#include "mixing/state/family.h"
+#include "mixing/state/fork.h"
 #include "provider/observe/stats.h"
 
 #include "tests/scripted/cpu.h"
@@ -57,7 +57,7 @@ void machine_start(struct fuzz_input *input)
     drng_process.machine.evidence.masked[DRNG_RDSEED] = false; /* by libcrypto, which knows the real CPU */
     drng_process.machine.evidence.masked[DRNG_RDRAND] = false;
     *counters = none;
-    memset(drng_family, 0, sizeof(*drng_family));
+    memset(drng_family->instructions, 0, sizeof(drng_family->instructions));
     drng_process.machine.instructions[DRNG_RDSEED] =
         (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED],
                                   .counters = &counters->instructions[DRNG_RDSEED],

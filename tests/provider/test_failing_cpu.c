@@ -7,7 +7,6 @@
 #include <openssl/err.h>
 #include <openssl/rand.h>
 
-#include "mixing/state/family.h"
 #include "mixing/state/fork.h"
 #include "mixing/state/secmem.h"
 #include "provider/process.h"
