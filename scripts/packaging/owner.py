@@ -22,7 +22,7 @@ PLACES = (
     ("AUTHORS", r"<(\S+)>", "CONTACT"),
     ("CMakeLists.txt", r'HOMEPAGE_URL "(.*)"', "URL"),
     ("SECURITY.md", r"write to <(\S+)>", "SECURITY"),
-    ("SECURITY.md", r"`([0-9A-Fa-f]{4}[^`]*)`, its fingerprint", "FINGERPRINT"),
+    ("SECURITY.md", r"fingerprint is `([0-9A-Fa-f]{4}[^`]*)`", "FINGERPRINT"),
     ("debian/changelog", r"\A[^<]*<(\S+)>", "CONTACT"),
     ("debian/control", r"(?m)^Maintainer: [^<]*<(\S+)>$", "CONTACT"),
     ("debian/control", r"(?m)^Homepage: (\S+)$", "URL"),
