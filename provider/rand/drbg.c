@@ -71,20 +71,8 @@ void drng_drbg_discard(struct drng_generator *g)
     drng_generator_cleanup(g);
 }
 
-/* drng's own are recognized by their tables of functions: other providers use the same names. */
-static enum drng_parent_kind kind_of(const void *parent, const OSSL_DISPATCH *functions)
-{
-    if (parent == NULL) {
-        return DRNG_PARENT_NONE;
-    }
-    if (functions == drng_drbg_functions) {
-        return DRNG_PARENT_GENERATOR;
-    }
-    return functions == drng_seed_src_functions || functions == drng_rdrand_functions ? DRNG_PARENT_SOURCE
-                                                                                      : DRNG_PARENT_FOREIGN;
-}
-
-static void *newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent_functions)
+/* Parents of drng's are recognized by their tables of functions: other providers use the same names. */
+static void *newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *functions)
 {
     struct drng_provctx *provctx = vprovctx;
     struct drng_drbg *d = drng_zalloc(&provctx->core, sizeof(*d));
@@ -93,20 +81,21 @@ static void *newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent_fu
         return NULL;
     }
     d->provctx = provctx;
-    drng_parent_init(&d->parent, provctx, kind_of(parent, parent_functions), parent, parent_functions);
-    d->is_foreign = d->parent.kind == DRNG_PARENT_FOREIGN;
-    d->generator.source = &drng_parent_source;
-    d->generator.source_arg = &d->parent;
-    if (d->parent.kind == DRNG_PARENT_NONE) {
+    drng_parent_init(&d->parent, provctx, parent, functions);
+    if (parent == NULL) {
         d->generator.source = &drng_root_source;
         d->generator.source_arg = provctx;
-    } else if (d->parent.kind == DRNG_PARENT_SOURCE) {
-        d->generator.source = &drng_context_source;
-        d->generator.source_arg = parent;
-    } else if (d->parent.kind == DRNG_PARENT_GENERATOR) {
+    } else if (functions == drng_drbg_functions) {
         struct drng_drbg *above = parent;
         d->generator.parent = &above->generator;
         d->is_foreign = above->is_foreign;
+    } else if (functions == drng_seed_src_functions || functions == drng_rdrand_functions) {
+        d->generator.source = &drng_context_source;
+        d->generator.source_arg = parent;
+    } else {
+        d->generator.source = &drng_parent_source;
+        d->generator.source_arg = &d->parent;
+        d->is_foreign = !drng_parent_is_joined(&d->parent);
     }
     if (!drng_drbg_prepare(provctx, &d->generator, !d->is_foreign)) {
         drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);

@@ -171,7 +171,7 @@ static unsigned seedings(void *vparent)
 {
     const struct drng_parent *parent = vparent;
     unsigned count = 0;
-    if (parent->kind == DRNG_PARENT_FOREIGN) {
+    if (!parent->root_joins) {
         const struct outside outside = call_out();
         count = ask(parent, OSSL_DRBG_PARAM_RESEED_COUNTER);
         come_back(outside);
@@ -182,7 +182,7 @@ static unsigned seedings(void *vparent)
 static enum drng_result get(void *vparent, const struct drng_guard *guard, struct drng_entropy *entropy)
 {
     struct drng_parent *parent = vparent;
-    if (parent->kind == DRNG_PARENT_OPENSSL) {
+    if (parent->root_joins) {
         return get_from_root_and_parent(parent, guard, entropy);
     }
     const enum drng_result result = get_from_foreign(parent, entropy);
@@ -192,23 +192,23 @@ static enum drng_result get(void *vparent, const struct drng_guard *guard, struc
 
 const struct drng_entropy_source drng_parent_source = {.get = get, .release = release, .seedings = seedings};
 
-/* ---- Which kind it is ---- */
+/* ---- Which parent it is ---- */
 
-/* It states a strength and a length of requests that no DRBG has, and gives no nonces. So does JITTER, also OpenSSL's.
- */
-static bool is_openssls_seed_source(const struct drng_parent *parent)
+/* OpenSSL's seed source states a strength and a length of requests that no DRBG has, and gives no nonces. So does
+ * JITTER, also OpenSSL's. */
+bool drng_parent_is_joined(struct drng_parent *parent)
 {
     enum { STRENGTH = 1024, MAX_REQUEST = 128 };
-    return parent->nonce == NULL && ask(parent, OSSL_RAND_PARAM_STRENGTH) == STRENGTH &&
-           ask(parent, OSSL_RAND_PARAM_MAX_REQUEST) == MAX_REQUEST;
+    parent->root_joins = parent->nonce == NULL && ask(parent, OSSL_RAND_PARAM_STRENGTH) == STRENGTH &&
+                         ask(parent, OSSL_RAND_PARAM_MAX_REQUEST) == MAX_REQUEST;
+    return parent->root_joins;
 }
 
-void drng_parent_init(struct drng_parent *parent, struct drng_provctx *provctx, enum drng_parent_kind kind, void *ctx,
+void drng_parent_init(struct drng_parent *parent, struct drng_provctx *provctx, void *ctx,
                       const OSSL_DISPATCH *functions)
 {
     *parent = (struct drng_parent){
         .provctx = provctx,
-        .kind = kind,
         .ctx = ctx,
         .enable_locking = OSSL_FUNC_rand_enable_locking(drng_dispatch_find(functions, OSSL_FUNC_RAND_ENABLE_LOCKING)),
         .lock = OSSL_FUNC_rand_lock(drng_dispatch_find(functions, OSSL_FUNC_RAND_LOCK)),
@@ -218,7 +218,4 @@ void drng_parent_init(struct drng_parent *parent, struct drng_provctx *provctx, 
         .get_seed = OSSL_FUNC_rand_get_seed(drng_dispatch_find(functions, OSSL_FUNC_RAND_GET_SEED)),
         .clear_seed = OSSL_FUNC_rand_clear_seed(drng_dispatch_find(functions, OSSL_FUNC_RAND_CLEAR_SEED)),
     };
-    if (kind == DRNG_PARENT_FOREIGN && is_openssls_seed_source(parent)) {
-        parent->kind = DRNG_PARENT_OPENSSL;
-    }
 }

@@ -3,24 +3,18 @@
 
 #pragma once
 
+#include <stdbool.h>
+
 #include <openssl/core.h>
 #include <openssl/core_dispatch.h>
 
 #include "mixing/drbg/generator.h"
 #include "provider/provctx.h"
 
-enum drng_parent_kind {
-    DRNG_PARENT_NONE,      /* the provider's own source gives seeds */
-    DRNG_PARENT_GENERATOR, /* a CTR-DRBG of drng's */
-    DRNG_PARENT_SOURCE,    /* DRNG-SEED or RDRAND */
-    DRNG_PARENT_OPENSSL,   /* OpenSSL's own seed source: the provider's own source joins in */
-    DRNG_PARENT_FOREIGN,   /* any other */
-};
-
-/* Functions that the parent does not offer are NULL. */
+/* Functions that the parent does not offer are NULL: all of them, where there is no parent. */
 struct drng_parent {
     struct drng_provctx *provctx;
-    enum drng_parent_kind kind;
+    bool root_joins; /* it is OpenSSL's own seed source: the provider's own source joins in */
     void *ctx;
     OSSL_FUNC_rand_enable_locking_fn *enable_locking;
     OSSL_FUNC_rand_lock_fn *lock;
@@ -31,9 +25,11 @@ struct drng_parent {
     OSSL_FUNC_rand_clear_seed_fn *clear_seed;
 };
 
-/* kind: what the caller knows of the parent. Of foreign ones OpenSSL's own seed source is recognized here. */
-void drng_parent_init(struct drng_parent *parent, struct drng_provctx *provctx, enum drng_parent_kind kind, void *ctx,
+void drng_parent_init(struct drng_parent *parent, struct drng_provctx *provctx, void *ctx,
                       const OSSL_DISPATCH *functions);
+
+/* Whether the root is to join a parent of another provider's, which is asked. */
+bool drng_parent_is_joined(struct drng_parent *parent);
 
 /* The source of a generator whose parent is another provider's; its argument is the struct drng_parent. */
 extern const struct drng_entropy_source drng_parent_source;

@@ -201,7 +201,7 @@ UNIT_TEST("without an instruction and a fallback there is no seed")
 static bool root_joins_under(const OSSL_DISPATCH *source)
 {
     struct drng_drbg *drbg = under(source);
-    const bool joins = drbg->parent.kind == DRNG_PARENT_OPENSSL;
+    const bool joins = drbg->parent.root_joins;
     CU_ASSERT_EQUAL(drbg->is_foreign, !joins);
     const uint64_t before = scripted_rdseed.executions;
     CU_ASSERT_EQUAL(instantiate(drbg, 1), 1);
