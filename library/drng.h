@@ -99,7 +99,7 @@ enum { DRNG_RETRIES = 10, DRNG_SEED_RETRIES = 100 };
 
 /*
  * 1: the instruction may be used; 0: it may not. If `text` is not NULL, *text becomes its name ("RDRAND"), or why it
- * may not be used ("RDRAND: not in this CPU"). Constant. The CPU, the kernel's verdict in /proc/cpuinfo and a list of
+ * may not be used ("not in this CPU"). Constant. The CPU, the kernel's verdict in /proc/cpuinfo and a list of
  * CPU models whose instruction is broken decide.
  */
 DRNG_API int drng_random_supported(const char **text);

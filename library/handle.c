@@ -111,11 +111,12 @@ static void write_reasons(enum drng_choice choice, enum drng_source last, char *
     char *const end = text + size - 1;
     *text = *end = '\0';
     for (unsigned i = 0; i < better; i++) {
-        const char *denied = chosen(choice, i) ? drng_library_denied(i) : NULL;
-        const char *why = !chosen(choice, i) ? ": left out by the choice" : ": too few words in its time";
+        const char *denied = drng_library_denied(i);
+        const char *why = denied != NULL ? denied : "too few words in its time";
         text = stpncpy(text, i > 0 ? "; " : "", (size_t)(end - text));
-        text = stpncpy(text, denied != NULL ? denied : drng_instruction_rows[i].name, (size_t)(end - text));
-        text = stpncpy(text, denied != NULL ? "" : why, (size_t)(end - text));
+        text = stpncpy(text, drng_instruction_rows[i].name, (size_t)(end - text));
+        text = stpncpy(text, ": ", (size_t)(end - text));
+        text = stpncpy(text, chosen(choice, i) ? why : "left out by the choice", (size_t)(end - text));
     }
 }
 

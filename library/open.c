@@ -4,7 +4,6 @@
 #include "library/open.h"
 
 #include <pthread.h>
-#include <stdio.h>
 
 #include "library/drng.h"
 #include "mixing/drbg/self_test.h"
@@ -14,29 +13,21 @@ struct drng_library drng_library;
 
 const char *drng_library_denied(unsigned instruction)
 {
-    const struct drng_library_texts *texts = &drng_library.texts[instruction];
+    const enum drng_denial denial = drng_library.eligibility.words[instruction];
     const bool disabled =
         atomic_load_explicit(&drng_library.machine.instructions[instruction].disabled, memory_order_relaxed);
-    if (texts->denied[0] != '\0') {
-        return texts->denied;
+    if (denial != DRNG_ALLOWED) {
+        return drng_denial_text(denial);
     }
-    return disabled ? texts->unhealthy : NULL;
+    return disabled ? "its words failed the health tests" : NULL;
 }
 
 static void settle_instructions(struct drng_library *library)
 {
     library->eligibility = drng_eligibility_decide(&library->machine.evidence, DRNG_CHOICE_AUTO);
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        struct drng_instruction *in = &library->machine.instructions[i];
-        const enum drng_denial denial = library->eligibility.words[i];
-        struct drng_library_texts *texts = &library->texts[i];
-        in->counters = &library->counters[i];
-        in->family = &drng_family->instructions[i];
-        (void)snprintf(texts->unhealthy, sizeof(texts->unhealthy), "%s: its words failed the health tests",
-                       in->row->name);
-        if (denial != DRNG_ALLOWED) {
-            (void)snprintf(texts->denied, sizeof(texts->denied), "%s: %s", in->row->name, drng_denial_text(denial));
-        }
+        library->machine.instructions[i].counters = &library->counters[i];
+        library->machine.instructions[i].family = &drng_family->instructions[i];
     }
     drng_request_words_settle(&library->words, &library->eligibility, library->machine.instructions);
 }

@@ -12,8 +12,6 @@
 #include "mixing/entropy/seed.h"
 #include "mixing/machine/eligibility.h"
 
-enum { DRNG_LIBRARY_TEXT = 128 };
-
 /* Set when the library is loaded, then constant but for the instructions and the root. */
 struct drng_library {
     atomic_uint ready;  /* no bool: not every RISC-V can exchange a byte */
@@ -22,10 +20,6 @@ struct drng_library {
     struct drng_eligibility eligibility;
     struct drng_instruction_counters counters[DRNG_INSTRUCTIONS];
     struct drng_request_words words;
-    struct drng_library_texts {
-        char denied[DRNG_LIBRARY_TEXT];    /* "RDRAND: not in this CPU"; empty for one that may be used */
-        char unhealthy[DRNG_LIBRARY_TEXT]; /* "RDRAND: its words failed the health tests" */
-    } texts[DRNG_INSTRUCTIONS];
     struct drng_place root;
 };
 
@@ -38,5 +32,5 @@ extern struct drng_library drng_library;
  */
 DRNG_MUST_CHECK int drng_library_open(bool again);
 
-/* "RDRAND: not in this CPU"; NULL: the instruction may be used. Constant. After drng_library_open(). */
+/* "not in this CPU"; NULL: the instruction may be used. Constant. After drng_library_open(). */
 const char *drng_library_denied(unsigned instruction);

@@ -208,8 +208,7 @@ UNIT_TEST("bad words are never handed out")
         CU_ASSERT_EQUAL(kinds[i % KINDS].bytes(out, 8, 0), DRNG_E_UNHEALTHY);
         CU_ASSERT_EQUAL(cpu->executions, executions);
         CU_ASSERT_EQUAL(kinds[i % KINDS].supported(&text), 0);
-        CU_ASSERT_EQUAL(strncmp(text, kinds[i % KINDS].name, 6), 0);
-        CU_ASSERT_STRING_EQUAL(text + 6, ": its words failed the health tests");
+        CU_ASSERT_STRING_EQUAL(text, "its words failed the health tests");
     }
 }
 
@@ -238,8 +237,7 @@ UNIT_TEST("which instruction serves, and why one does not")
         set_up(scripted_good, scripted_good, 0);
         scripted_cpu.has[kinds[i].row] = false;
         CU_ASSERT_EQUAL(kinds[i].supported(&text), 0);
-        CU_ASSERT_EQUAL(strncmp(text, kinds[i].name, 6), 0);
-        CU_ASSERT_STRING_EQUAL(text + 6, ": not in this CPU");
+        CU_ASSERT_STRING_EQUAL(text, "not in this CPU");
         CU_ASSERT_EQUAL(kinds[i].supported(NULL), 0);
     }
     set_up(scripted_good, scripted_good, 0);
@@ -248,13 +246,13 @@ UNIT_TEST("which instruction serves, and why one does not")
     scripted_cpu.model = 0x02;
     scripted_kernel_flags.has[DRNG_RDSEED] = false;
     CU_ASSERT_EQUAL(drng_seed_supported(&text), 0);
-    CU_ASSERT_STRING_EQUAL(text, "RDSEED: switched off by the kernel (flag missing in /proc/cpuinfo)");
+    CU_ASSERT_STRING_EQUAL(text, "switched off by the kernel (flag missing in /proc/cpuinfo)");
     set_up(scripted_good, scripted_good, 0);
     strcpy(scripted_cpu.vendor, "AuthenticAMD");
     scripted_cpu.family = 0x17;
     scripted_cpu.model = 0x71;
     CU_ASSERT_EQUAL(drng_random_supported(&text), 0);
-    CU_ASSERT_STRING_EQUAL(text, "RDRAND: known to be broken on this CPU model");
+    CU_ASSERT_STRING_EQUAL(text, "known to be broken on this CPU model");
     CU_ASSERT_EQUAL(drng_seed_supported(&text), 1);
 }
 
