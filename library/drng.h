@@ -7,7 +7,7 @@
  *
  * Which call?
  *   - Random bytes for any purpose, keys included: drng_bytes(), or drng_open(), drng_read(), drng_close() where a
- *     thread is not to wait for others. A number below a bound: drng_uniform().
+ *     thread is not to wait for others.
  *   - A seed for a generator of your own: drng_conditioned_seed().
  *   - The instruction's own words: drng_random64() and the other calls with their retries. Such words are not
  *     conditioned. libdrng(3), "To concatenate or not", says what follows from that.
@@ -20,11 +20,10 @@
  * Threads: every call may be made by several threads at once, also on one handle; but drng_close() is to be the last
  * call on its handle. Calls on one handle take turns.
  *
- * Signal handlers may make every call but drng_open() and drng_close(), and drng_bytes() and drng_uniform() once one of
- * these two has succeeded. One that draws or reseeds while its own thread
- * is in such a call gets DRNG_E_BUSY. Calls may change errno. A handler must not leave a call that it interrupted by
- * siglongjmp() or pthread_exit(), nor reach a cancellation point: its thread gets DRNG_E_BUSY from then on, and after a
- * jump a lock that the call held stays held.
+ * Signal handlers may make every call but drng_open() and drng_close(), and drng_bytes() once it has succeeded. One
+ * that draws or reseeds while its own thread is in such a call gets DRNG_E_BUSY. Calls may change errno. A handler must
+ * not leave a call that it interrupted by siglongjmp() or pthread_exit(), nor reach a cancellation point: its thread
+ * gets DRNG_E_BUSY from then on, and after a jump a lock that the call held stays held.
  *
  * fork() and clone(): a child may go on with its parent's handles, and close them. It takes a new seed before its first
  * byte. The same holds for a copy of a virtual machine: libdrng(3), "Copies". If a signal handler forks in the middle
@@ -171,9 +170,6 @@ DRNG_RESULT int drng_conditioned_seed(void *seed, size_t len, enum drng_choice c
  * fails like drng_open(); then the next call tries again. The calls take turns: threads that draw much want handles.
  */
 DRNG_RESULT int drng_bytes(void *bytes, size_t len);
-
-/* A number from 0 to bound - 1, each as likely as the others. A bound of 0 is DRNG_E_ARGUMENT. */
-DRNG_RESULT int drng_uniform(uint64_t *number, uint64_t bound);
 
 /* A generator: CTR_DRBG with AES-256 and derivation function (SP 800-90A Rev. 1, 10.2.1), and its source of seeds. */
 typedef struct drng drng;

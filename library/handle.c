@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Seeds and random bytes: drng_conditioned_seed(), and the calls on a handle, which is a generator (generator.h). */
+/* Seeds and random bytes: drng_conditioned_seed(), drng_bytes(), and the calls on a handle, which is a generator. */
 
 #include "library/drng.h"
 
@@ -297,4 +297,37 @@ void drng_close(drng *handle)
         drng_generator_cleanup(&handle->generator);
         free(handle);
     }
+}
+
+/* ---- Without a handle of the caller's ---- */
+
+/* Made by the first call that can, and never closed: a child goes on with it as with any handle. */
+static _Atomic(drng *) shared;
+
+/* Two threads at once make one each, and the one that comes second closes its own. */
+static int open_shared(drng **handle)
+{
+    drng *own = NULL;
+    drng *there = NULL;
+    const int error = drng_open(&own, DRNG_ANY);
+    *handle = own;
+    if (error == DRNG_SUCCESS && !atomic_compare_exchange_strong(&shared, &there, own)) {
+        drng_close(own);
+        *handle = there;
+    }
+    return error;
+}
+
+int drng_bytes(void *bytes, size_t len)
+{
+    drng *handle = atomic_load_explicit(&shared, memory_order_acquire);
+    if (len > PTRDIFF_MAX || (bytes == NULL && len > 0)) {
+        return DRNG_E_ARGUMENT;
+    }
+    const int error = handle == NULL ? open_shared(&handle) : DRNG_SUCCESS;
+    if (error != DRNG_SUCCESS) {
+        drng_wipe(bytes, len);
+        return error;
+    }
+    return drng_read(handle, bytes, len);
 }

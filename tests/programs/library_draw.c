@@ -32,7 +32,6 @@ int main(void)
     struct drng_info info = {0};
     unsigned char bytes[64] = {0};
     unsigned char more[64] = {0};
-    uint64_t number = 6;
     const char *text = NULL;
 
     demand(drng_open(&generator, DRNG_ANY) == DRNG_SUCCESS, "no generator");
@@ -42,7 +41,6 @@ int main(void)
     demand(drng_bytes(more, sizeof(more)) == DRNG_SUCCESS && is_filled(more, sizeof(more)),
            "no bytes without a handle");
     demand(memcmp(bytes, more, sizeof(bytes)) != 0, "the same bytes twice");
-    demand(drng_uniform(&number, 6) == DRNG_SUCCESS && number < 6, "no number below 6");
 
     const int seeds = drng_seed_supported(&text);
     printf("{\"source\": \"%s\", \"others\": \"%s\", \"seed\": %d, \"seed-text\": \"%s\"", info.source, info.others,
