@@ -45,7 +45,8 @@ def by_release(found: dict[str, str]) -> str:
 
 
 def row(program: dict[str, Any], results: dict[str, dict[str, Any]]) -> tuple[str, str, str, str]:
-    service, system = (by_release({suite: short(result, how) for suite, result in results.items()}) for how in HOWS)
+    found = (by_release({suite: short(result, how) for suite, result in results.items()}) for how in HOWS)
+    service, system = (program.get("shown", cell) for cell in found)
     return program["name"], service, system, program.get("note", "")
 
 
