@@ -10,13 +10,16 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .paths import FileError, all_of, opened_file
-from .procfs import O_FOLDER
+from .procfs import O_FOLDER, closing
 from .terminal import Output
+
+# Whoever may not list a folder on the way may still pass it.
+O_WAY = O_FOLDER | os.O_PATH | os.O_NOFOLLOW
 
 
 @dataclass
@@ -26,12 +29,6 @@ class Place:
     directory: int
     name: str
     path: str
-
-    def __enter__(self) -> Place:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self.directory)
 
     def stat(self) -> os.stat_result | None:
         try:
@@ -96,39 +93,25 @@ class Place:
             os.rename(name, self.name, src_dir_fd=self.directory, dst_dir_fd=self.directory)
         else:
             self.discard(self.name)
-        os.fsync(self.directory)
-
-    def sweep(self) -> None:
-        """Takes away what a killed run left in this directory, where no other one can be at work."""
-        pattern = re.compile(rf"\.{re.escape(Output.program)}-[0-9a-f]{{16}}\.tmp")
-        for name in filter(pattern.fullmatch, os.listdir(self.directory)):
-            self.discard(name)
+        with closing(os.open(".", O_FOLDER, dir_fd=self.directory)) as folder:
+            os.fsync(folder)
 
 
-def opened(path: str, made: list[str] | None = None) -> Place:
+@contextlib.contextmanager
+def opened(path: str, made: list[str] | None = None) -> Iterator[Place]:
     """The place at the end of a path from /, whatever is there. Folders that are missing are made, and added to `made`,
     where that is given."""
     *parts, name = path.strip("/").split("/")
-    folder, above = os.open("/", O_FOLDER), ""
-    try:
-        for number, part in enumerate(parts):
+    with contextlib.ExitStack() as held:
+        folder, above = held.enter_context(closing(os.open("/", O_WAY))), ""
+        for part in parts:
             above += f"/{part}"
-            # Whoever may not list one on the way may still pass it.
-            flags = (O_FOLDER if number == len(parts) - 1 else O_FOLDER | os.O_PATH) | os.O_NOFOLLOW
-            try:
-                below = os.open(part, flags, dir_fd=folder)
-            except FileNotFoundError:
-                if made is None:
-                    raise
-                os.mkdir(part, 0o755, dir_fd=folder)
-                made.append(above)
-                below = os.open(part, flags, dir_fd=folder)
-            os.close(folder)
-            folder = below
-    except BaseException:
-        os.close(folder)
-        raise
-    return Place(folder, name, path)
+            if made is not None:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(part, 0o755, dir_fd=folder)
+                    made.append(above)
+            folder = held.enter_context(closing(os.open(part, O_WAY, dir_fd=folder)))
+        yield Place(folder, name, path)
 
 
 def write(path: str, data: bytes) -> None:

@@ -63,3 +63,24 @@ class Forking:
         status = int(self._server.stdout.readline())
         said = [Path(name).read_text(errors="surrogateescape") for name in self._files]
         return subprocess.CompletedProcess(command, status, *said)
+
+
+# Counts the calls that change something, and dies before one of them.
+DIES = """
+import os, runpy, signal, sys
+left = int(sys.argv.pop(1))
+def deadly(name):
+    call = getattr(os, name)
+    def die(*arguments, **named):
+        global left
+        if name != "open" or arguments[1] & os.O_CREAT:
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return call(*arguments, **named)
+    setattr(os, name, die)
+for name in ("open", "write", "fchmod", "fsync", "rename", "unlink", "mkdir", "rmdir"):
+    deadly(name)
+sys.argv.pop(0)
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""

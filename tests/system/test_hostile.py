@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tests.support.builds import CONF, ROOT
-from tests.support.forking import Forking
+from tests.support.forking import DIES, Forking
 from tests.support.image import NOBODY, Image
 
 DRNG_CONF, STATUS = (str(ROOT / "scripts" / name) for name in ("drng-conf", "drng-status"))
@@ -280,6 +280,57 @@ def test_what_is_no_file_or_no_folder(image: Image, part: str, kind: str) -> Non
     assert not list(image.root.rglob("*.tmp"))
 
 
+UNREADABLE: dict[str, Callable[[Path, str], None]] = {
+    "folder": lambda path, _: path.mkdir(),
+    "fifo": lambda path, _: fifo(path),
+    "too long": lambda path, text: (path.write_text(text + "# comment\n" * 500_000), None)[1],
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_an_openssl_cnf_that_cannot_be_read_keeps_nothing_on(image: Image, kind: str) -> None:
+    """The services are told of, and all of drng's own files go."""
+    image.ok("on", "nginx")
+    image.ok(*SYSTEM)
+    text = image.conf.read_text()
+    image.conf.unlink()
+    UNREADABLE[kind](image.conf, text)
+    found = image.run()
+    decent(found)
+    assert found.returncode == 3
+    assert re.search("^nginx +on, strict", found.stdout, re.M)
+    assert re.search("^system +not known +/etc/ssl/openssl.cnf is .*: put a file of less than", found.stdout, re.M)
+    for words in (SYSTEM, ("on", "nginx")):
+        assert "put a file of less than" in image.refused(*words)
+    left = image.conf.lstat()
+    said = image.ok("off", "--all")
+    assert "/etc/ssl/openssl.cnf is " in said and "remove the line `.include /etc/ssl/drng/system.cnf`" in said
+    assert not (image.system.exists() or image.own.exists() or image.drop_in.exists())
+    assert image.conf.lstat() == left
+    image.ok("off", "--system")
+
+
+def test_what_a_killed_run_has_left_goes_with_the_next(image: Image) -> None:
+    """Also of another service's, whose folder then goes, too."""
+    before = image.files()
+    for folder in (image.drop_in.parent, image.system.parent, image.conf.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".drng-enable-0123456789abcdef.tmp").write_text("half")
+    image.ok("off", "apache2")
+    assert image.files() == before
+    assert not image.drop_in.parent.exists()
+
+
+def test_another_name_of_openssl_cnf_is_told_of(image: Image) -> None:
+    """A hard link, which sed -i parts from it, too."""
+    other = image.conf.with_name("other.cnf")
+    os.link(image.conf, other)
+    stock = other.read_bytes()
+    assert "openssl.cnf has another name, too (a hard link), which keeps what it says now" in image.ok(*SYSTEM)
+    assert other.read_bytes() == stock and image.served(image.conf)
+    assert "hard link" not in image.ok("off", "--system")
+
+
 @pytest.mark.parametrize("planted", ["hard link", "user's file"])
 def test_a_planted_file_is_not_written_to(image: Image, planted: str) -> None:
     victim = image.root / "etc/victim"
@@ -294,26 +345,6 @@ def test_a_planted_file_is_not_written_to(image: Image, planted: str) -> None:
 
 
 # ---- Killed, a full disk, two at once, nobody who listens ----
-
-# Counts the calls that change something, and dies before one of them.
-DIES = """
-import os, runpy, signal, sys
-left = int(sys.argv.pop(1))
-def deadly(name):
-    call = getattr(os, name)
-    def die(*arguments, **named):
-        global left
-        if name != "open" or arguments[1] & os.O_CREAT:
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-        return call(*arguments, **named)
-    setattr(os, name, die)
-for name in ("open", "write", "fchmod", "fsync", "rename", "unlink", "mkdir", "rmdir"):
-    deadly(name)
-sys.argv.pop(0)
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
 
 
 def put(kept: Path, etc: Path) -> None:
@@ -423,7 +454,7 @@ def test_a_signal_in_the_check_ends_it(image: Image, words: tuple[str, ...]) -> 
         image.ok(*SYSTEM)
     signalled = Signalled(image.root)
     signalled.where = "trial"
-    assert signalled.refused(*words) == "drng-enable: ended by SIGTERM\n"
+    assert signalled.refused(*words) == "drng-enable: ended by SIGTERM; nothing has been changed\n"
 
 
 def test_a_signal_at_the_very_start(image: Image) -> None:

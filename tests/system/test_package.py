@@ -445,11 +445,13 @@ def test_removal_and_purge_leave_what_is_somebody_s_own(system: System, debs: li
     outside.mkdir()
     (outside / "drng.conf").write_text("# made by drng-enable: strict crc32:0\n")
     (folder / "old.cnf").symlink_to("/outside/drng.conf")
-    for left in (folder, folder.parent):
+    drop_ins = system.root / "etc/systemd/system/nginx.service.d"
+    drop_ins.mkdir(parents=True)
+    for left in (folder, folder.parent, drop_ins):
         (left / ".drng-enable-0123456789abcdef.tmp").write_text("half")
     system.does("-P", *reversed(NAMES))
     assert {path: path.read_text() for path in folder.rglob("*") if path.is_file() and not path.is_symlink()} == own
-    assert not list(folder.parent.glob(".drng-enable-*"))
+    assert not list(folder.parent.glob(".drng-enable-*")) and not drop_ins.exists()
     assert (outside / "drng.conf").exists() and (folder / "old.cnf").is_symlink()
 
 

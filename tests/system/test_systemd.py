@@ -5,6 +5,7 @@ service's runs as root, and --restart proves who serves, or puts all back.
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -450,5 +451,22 @@ def test_a_service_that_does_not_come_up_is_put_back_and_runs(service: Machine) 
     assert starts(service)
     error = service.enable("on", "t", "--restart", status=1)["error"]
     assert "t.service does not come up" in error and "put back" in error
+    nothing_is_left(service)
+    assert show(service, "ActiveState") == "active"
+
+
+@pytest.mark.parametrize("signals", [["INT"], ["TERM", "INT", "HUP"]], ids=" ".join)
+def test_a_signal_while_it_restarts_puts_all_back_and_says_so(service: Machine, signals: list[str]) -> None:
+    """More of them change nothing of that."""
+    server(service, "ExecStartPre=/bin/sh -c 'test -z \"$OPENSSL_CONF\" || sleep 1000'")
+    assert starts(service)
+    command = service.inside("drng-enable", "on", "t", "--restart")
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd="/") as process:
+        wait_for(lambda: show(service, "ActiveState") == "activating", "the restart")
+        for name in signals:
+            service.run("sh", "-c", f"kill -{name} $(fuser /run/drng-enable.lock)", check=False)
+        _, said = process.communicate(timeout=60)
+    assert said == f"drng-enable: ended by SIG{signals[0]}; all files are put back; nothing has been changed\n"
+    assert process.returncode == 1
     nothing_is_left(service)
     assert show(service, "ActiveState") == "active"

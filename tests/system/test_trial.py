@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.booted import Machine, booted, thorough
 from tests.support.builds import ROOT
+from tests.support.forking import DIES
 from tests.support.image import Image
 from tests.support.servers import wait_for
 
@@ -106,18 +108,10 @@ def test_a_service_is_tried_and_confirmed(machine: Machine, user: str) -> None:
     machine.enable("off", "t", "--restart")
 
 
-def test_a_second_trial_begins_it_anew_with_both(machine: Machine) -> None:
-    machine.enable(*SYSTEM, *LONG)
-    machine.enable("on", "t", "--try", "3s")
-    wait_for(lambda: below_run(machine) == [], "both to end")
-    assert not is_on(machine)
-
-
-def test_what_an_earlier_trial_has_restarted_the_next_one_restarts_again(machine: Machine) -> None:
-    machine.enable("on", "t", *LONG, "--restart")
-    machine.enable(*SYSTEM, *LONG)
-    end = machine.run("systemctl", "show", "--property=ExecStart", f"{END}.service").stdout
-    assert "--restart" in end.split()
+def test_there_is_one_trial_at_a_time(machine: Machine) -> None:
+    machine.enable("on", "t", *LONG)
+    assert "t: on trial until" in refused(machine, *SYSTEM, *LONG)
+    assert "t: on trial until" in refused(machine, "on", "t")
 
 
 def test_a_unit_that_has_gone_meanwhile_keeps_none_of_the_others_on(machine: Machine) -> None:
@@ -150,8 +144,7 @@ def test_what_cannot_be_switched_off_is_tried_again_but_not_without_the_package(
 def test_a_restart_of_the_machine_ends_it_with_no_unit_at_all(machine: Machine, tmp_path: Path) -> None:
     """A machine that boots with what the first one had on its disk; in 1.0.0 that hung for five minutes."""
     machine.run("systemctl", "start", "t")
-    machine.enable("on", "t", *LONG, "--restart")
-    machine.enable(*SYSTEM, *LONG)
+    machine.enable(*SYSTEM, "t", *LONG, "--restart")
     for name, path in (("conf", CONF), ("own", OWN), ("unit", "/etc/systemd/system/t.service")):
         (tmp_path / name).write_text(machine.read(path))
     before = f"""
@@ -191,3 +184,83 @@ def test_without_systemd_it_says_that_it_cannot(image: Image) -> None:
     said = image.refused(*SYSTEM, "--try", "10m")
     assert "--try needs a systemd that runs" in said and "nothing has been changed" in said
     assert "nothing is on trial" in image.refused("confirm")
+
+
+# ---- Killed, and a disk that is full ----
+
+
+def reboots(machine: Machine) -> None:
+    """What a restart of the machine takes away."""
+    machine.run("systemctl", "stop", f"{END}.timer", f"{END}.service", check=False)
+    machine.run("sh", "-c", f"rm -rf /run/drng {' '.join(TIMER)} /run/systemd/system/*/drngz* /run/drng-enable.lock")
+    machine.run("systemctl", "daemon-reload")
+
+
+def times_out(machine: Machine) -> None:
+    """What its timer does; if that still waits."""
+    machine.run("systemctl", "start", f"{END}.service", check=False)
+
+
+def is_done_again(machine: Machine) -> None:
+    return None
+
+
+FIRST = {"on": [], "confirm": [["on", "--system", "t", "--profile", "strict", *LONG]]}
+FIRST["off"] = FIRST["confirm"]
+KILLED = {"on": FIRST["off"][0], "confirm": ["confirm"], "off": ["off", "--system", "t"]}
+
+
+@pytest.mark.parametrize("then", [reboots, times_out, is_done_again], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("verb", KILLED)
+@pytest.mark.parametrize("stride", [9, pytest.param(1, marks=pytest.mark.nightly("each ninth step"))])
+def test_killed_at_any_moment_of_a_trial(
+    machine: Machine, verb: str, then: Callable[[Machine], None], stride: int
+) -> None:
+    """Whatever then comes first, nothing is half done for ever: it is off, or confirmed, and `off` takes that back."""
+    stock, drop_in = machine.read(CONF), "/etc/systemd/system/t.service.d/drng.conf"
+    machine.write("/tmp/dies.py", DIES)
+    status, step = -1, 1 + stride // 2
+    while status != 0:
+        for words in FIRST[verb]:
+            machine.enable(*words)
+        killed = ["python3", "-I", "/tmp/dies.py", str(step), "/usr/sbin/drng-enable", *KILLED[verb]]
+        status = machine.run(*killed, check=False).returncode
+        assert status in (0, 137, -9)
+        if status != 0 and then is is_done_again:
+            again = machine.run("drng-enable", *KILLED[verb], check=False)
+            assert again.returncode == 0 or "nothing is on trial" in again.stderr or "on trial until" in again.stderr
+        elif status != 0:
+            then(machine)
+            assert state(machine, f"{END}.timer") != "active"
+            # What is in effect is what is said, and is no trial.
+            found = {
+                entry["name"]: entry
+                for entry in json.loads(machine.run("drng-enable", "--json", check=False).stdout)["targets"]
+            }
+            assert found["system"]["on"] == is_on(machine)
+            assert not any("on trial" in said for entry in found.values() for said in entry["said"])
+            assert verb == "confirm" or not found["system"]["on"]
+            variable = machine.run("systemctl", "show", "--value", "--property=Environment", "t").stdout.strip()
+            assert bool(variable) == (machine.run("test", "-e", drop_in, check=False).returncode == 0)
+        machine.enable("off", "--all")
+        assert machine.read(CONF) == stock and below_run(machine) == []
+        assert machine.run("sh", "-c", f"ls -d {OWN} /etc/ssl/drng/t.cnf {drop_in}", check=False).stdout == ""
+        assert machine.run("find", "/etc", "/run", "-name", ".drng-enable-*").stdout == ""
+        machine.run("systemctl", "restart", "t")
+        step += stride
+
+
+@pytest.mark.parametrize("folder", ["/run/drng", "/run/systemd/system/t.service.d", "/etc/ssl/drng"])
+def test_a_disk_that_is_full_changes_nothing(machine: Machine, folder: str) -> None:
+    stock = machine.read(CONF)
+    full = f"mkdir -p {folder}; mount -t tmpfs -o size=4k,mode=755 none {folder}; echo >{folder}/full"
+    machine.run("sh", "-c", full)
+    try:
+        words = ["--profile", "strict", *([] if folder.startswith("/etc") else LONG)]
+        error = refused(machine, "on", "t", "--system", *words)
+        assert f"{folder}/" in error and error.endswith("No space left on device; nothing has been changed")
+        assert machine.read(CONF) == stock and not [path for path in below_run(machine) if folder not in path]
+        assert not is_on(machine)
+    finally:
+        machine.run("umount", folder)
+        machine.run("sh", "-c", f"rmdir {folder} 2>/dev/null || ls {folder}")

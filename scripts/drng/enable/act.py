@@ -23,50 +23,50 @@ DONE, NOT_DONE, UNSERVED = 0, 1, 3
 
 
 class Report:
-    """What is said of each target: lines, or one answer for programs at the end."""
+    """What is said: lines at once, or one answer for programs at the end."""
 
     def __init__(self, as_json: bool) -> None:
         self.as_json = as_json
         self.answer: dict[str, Any] = {"changed": False, "error": ""}
-        self.targets: dict[str, dict[str, Any]] = {}
+        self.targets: list[Target] = []
         self.unserved = False
-
-    def of(self, target: Target) -> dict[str, Any]:
-        entry = self.targets.setdefault(target.name, {"changed": False, "said": [], "processes": []})
-        entry |= target.facts()
-        return entry
 
     def line(self, text: str) -> None:
         if not self.as_json:
             Output.line(text)
 
     def say(self, target: Target, text: str) -> None:
-        self.of(target)["said"].append(text)
+        target.said.append(text)
         self.line(f"{target.name}: {text}")
 
 
 def targets_of(request: Request) -> list[Target]:
     """The system last: what it reads, services read before it."""
-    everything = request.all or not (request.services or request.system)
-    services: list[Target] = [*map(Service, switched_on() if everything else trial.still(request.services))]
-    return services + [System()] * (everything or request.system)
+    if request.tried or request.verb == "confirm":
+        typed = trial.under_way()
+    elif request.all or not (request.services or request.system):
+        typed = [*switched_on(), System.typed]
+    else:
+        typed = request.services + [System.typed] * request.system
+    return [System() if name == System.typed else Service(name) for name in typed]
 
 
 class Change:
     """Files that become others, and the units that are restarted for it."""
 
-    def __init__(self, files: Sequence[changes.File], targets: Sequence[Target]) -> None:
+    def __init__(self, files: Sequence[changes.File]) -> None:
         self.files = [file for file in files if file.before != file.after]
-        self.reloads = systemd.is_running() and any(target.unit for target in targets)
         self.ran: list[str] = []  # what has been restarted
 
     def make(self, files: Sequence[changes.File]) -> None:
+        """systemd reads them in any case: of a run that was killed it may not have."""
         changes.make(files)
-        if self.reloads:
+        if systemd.is_running():
             systemd.systemctl("daemon-reload")
 
     def _put_back(self, error: BaseException) -> list[str]:
         """What of it does not run again."""
+        changes.ignore_signals()
         try:
             self.make([file.back() for file in reversed(self.files) if changes.read(file.path) == file.after])
         except Failure as other:
@@ -86,10 +86,7 @@ class Change:
             yield
         except Unchanged:
             raise
-        except Interrupted as error:
-            self._put_back(error)
-            raise
-        except (Failure, OSError) as error:
+        except (Failure, OSError, Interrupted) as error:
             down = self._put_back(error)
             said = "; ".join([f"{error}; all files are put back" if self.ran else str(error), *down])
             raise (Failure if down else Unchanged)(said) from None
@@ -122,15 +119,15 @@ def restart_one(report: Report, change: Change, target: Target, unit: str, proce
     report.say(target, f"{name}{done}{lines[0]}")
     for line in lines[1:] if target.head else ():
         report.say(target, f"{name}{line}")
-    report.of(target)["processes"] += map(restart.facts, processes)
+    target.processes += map(restart.facts, processes)
     report.unserved |= bool(target.head) and not who.is_served(processes)
     report.unserved |= asked and not restart.uses_libcrypto(processes)
 
 
-def restart_all(report: Report, change: Change, targets: Sequence[Target]) -> None:
+def restart_all(report: Report, change: Change) -> None:
     """Of a service, its unit; of the system, every unit with libcrypto that is no target and has no file of its own."""
-    own = {target.unit for target in targets} | {f"{name}.service" for name in switched_on()}
-    for target in targets:
+    own = {target.unit for target in report.targets} | {f"{name}.service" for name in switched_on()}
+    for target in report.targets:
         if target.unit.endswith("@.service"):
             report.say(target, "a template: instances that start from now on have it")
         elif target.unit:
@@ -144,18 +141,17 @@ def restart_all(report: Report, change: Change, targets: Sequence[Target]) -> No
 # ---- on, off, confirm ----
 
 
-def say_what_is(report: Report, target: Target, changed: bool) -> None:
-    report.of(target)["changed"] = changed
+def say_what_is(report: Report, target: Target) -> None:
     settings = "".join(f", {key} = {value}" for key, value in target.head.settings) if target.head else ""
     what = f"{target.head.profile}{settings}, {target.path}" if target.head else "drng is off"
-    report.say(target, f"{what}{'' if changed else ', as before'}")
-    for note in filter(None, [*target.notes, "" if target.head else target.still_served()]):
+    report.say(target, f"{what}{'' if target.changed else ', as before'}")
+    for note in filter(None, [*target.notes, "" if target.head or target.missing else target.still_served()]):
         report.say(target, note)
 
 
-def say_what_next(report: Report, request: Request, typed: Sequence[str], restarts: bool) -> None:
+def say_what_next(report: Report, request: Request, restarts: bool) -> None:
     """The command that undoes it, and what running programs need."""
-    shown = shlex.join(typed)
+    shown = shlex.join(target.typed for target in report.targets)
     report.answer["undo"] = f"drng-enable off {shown}{' --restart' * restarts}" if request.verb == "on" else ""
     if report.answer["undo"] and report.answer["changed"]:
         report.line(f"undo: {report.answer['undo']}")
@@ -168,72 +164,81 @@ def say_what_next(report: Report, request: Request, typed: Sequence[str], restar
 
 def switch(report: Report, request: Request) -> None:
     targets, is_on = targets_of(request), request.verb == "on"
-    typed = [target.typed for target in targets]
-    if is_on:
-        trial.refuse(typed, [target.typed for target in targets if target.head], request.trial)
+    if is_on and (tried := trial.under_way()):
+        raise Unchanged(f"{' '.join(tried)}: on trial until {trial.until()}: drng-enable confirm, or off, ends that")
+    if request.trial and (kept := [target.typed for target in targets if target.head]):
+        raise Unchanged(f"{', '.join(kept)}: on already, and not on trial")
     plans = [(target, target.on(request) if is_on else target.off()) for target in targets]
-    change = Change([file for _, files in plans for file in files], targets)
+    change = Change([file for _, files in plans for file in files])
     if request.dry_run:
         report.answer["difference"] = difference = changes.difference(change.files)
         for line in difference.splitlines():
             report.line(line)
         return
     restarts = request.restart and systemd.is_running()
-    changed = {target.name for target, files in plans if any(file in change.files for file in files)}
-    until = trial.begin(typed, request.trial, restart=restarts) if request.trial else ""
+    for target, files in plans:
+        target.changed = any(file in change.files for file in files)
+    report.targets = targets
     try:
+        if request.trial:
+            report.answer["until"] = trial.begin(request.trial, restart=restarts)
         with change.or_put_back():
             change.make(change.files)
-            if reason := next(filter(None, (target.why_not_in_effect() for target in targets)), ""):
+            if reason := next(filter(None, (target.why_not_in_effect() for target in targets if target.head)), ""):
                 raise Failure(reason)
             for target in targets:
-                say_what_is(report, target, target.name in changed)
+                say_what_is(report, target)
             if restarts:
-                restart_all(report, change, targets)
+                restart_all(report, change)
     finally:
         if not trial.under_way():
-            trial.finish()
-    report.answer["changed"], report.answer["until"] = bool(change.files), until
-    if until:
-        report.line(f"on trial: switched off at {until} unless you say: drng-enable confirm")
-    say_what_next(report, request, typed, restarts)
+            trial.finish(by_timer=request.tried)
+    report.answer["changed"] = bool(change.files)
+    if request.trial:
+        report.line(f"on trial: switched off at {report.answer['until']} unless you say: drng-enable confirm")
+    say_what_next(report, request, restarts)
 
 
 def confirm(report: Report, request: Request) -> None:
-    tried = [target for target in targets_of(request) if target.tried]
-    if not tried:
+    targets = [target for target in targets_of(request) if target.head]
+    if not targets:
         raise Unchanged("nothing is on trial, so there is nothing to confirm")
-    change = Change([file for target in tried for file in target.confirmed()], tried)
+    change = Change([file for target in targets for file in target.confirmed()])
     with change.or_put_back():
         change.make(change.files)
     trial.finish()
-    report.answer["changed"] = True
-    for target in tried:
-        report.of(target)["changed"] = True
-    report.line(f"{', '.join(target.name for target in tried)}: confirmed, drng stays on")
+    report.targets, report.answer["changed"] = targets, True
+    for target in targets:
+        target.changed = True
+    report.line(f"{', '.join(target.name for target in targets)}: confirmed, drng stays on")
 
 
 # ---- status ----
 
 
-def who_serves(report: Report, target: Target) -> str:
+def who_serves(target: Target) -> str:
     """Of one that is on, in one line; or what keeps drng from it."""
-    entry = report.of(target)
     if reason := target.why_not_in_effect():
-        entry["served"] = False
+        target.served = False
         return f"not in effect: {reason}"
     if isinstance(target, System):
-        entry["served"] = target.serves()
-        return f"programs that start now are {'served' if entry['served'] else 'not served: drng-status says why'}"
+        target.served = target.serves()
+        return f"programs that start now are {'served' if target.served else 'not served: drng-status says why'}"
     if not systemd.is_running():
         return "systemd does not run here"
     processes = restart.looked_at(target.unit)
-    entry["processes"], entry["served"] = [restart.facts(each) for each in processes], who.is_served(processes)
+    target.processes, target.served = [restart.facts(each) for each in processes], who.is_served(processes)
     first, *rest = who.lines(processes) if processes else ["not running"]
     return f"{first}: {rest[-1]}" if rest else first
 
 
-def notes_of(target: Target) -> Iterator[str]:
+def said_of(target: Target) -> Iterator[str]:
+    """The line of a target, but for its name and state; then what is said beside it."""
+    try:
+        yield who_serves(target) if target.head else target.missing or target.still_served()
+    except Failure as error:
+        target.served = False
+        yield str(error)
     yield from target.notes
     if target.tried:
         yield f"on trial until {trial.until()}: drng-enable confirm"
@@ -246,28 +251,18 @@ def notes_of(target: Target) -> Iterator[str]:
 
 
 def status(report: Report, request: Request) -> None:
-    targets = sorted(targets_of(request), key=lambda target: target.unit)
-    width = max(len(target.name) for target in targets)
-    for target in targets:
-        entry = report.of(target)
-        state = f"on, {target.head.profile}" if target.head else "off"
-        try:
-            said = who_serves(report, target) if target.head else target.still_served()
-        except Failure as error:
-            said, entry["served"] = str(error), False
-        entry["said"] = [said, *notes_of(target)]
-        report.unserved |= not entry.get("served", True)
-        first, *rest = entry["said"]
+    report.targets = sorted(targets_of(request), key=lambda target: target.unit)
+    width = max(len(target.name) for target in report.targets)
+    for target in report.targets:
+        state = f"on, {target.head.profile}" if target.head else "not known" if target.missing else "off"
+        target.said = [*dict.fromkeys(said_of(target))]
+        report.unserved |= target.served is False
+        first, *rest = target.said
         report.line(f"{target.name:{width}}  {state:19} {first}".rstrip())
         for note in rest:
             report.line(f"{'':{width}}  {note}")
 
 
 def act(request: Request, report: Report) -> int:
-    if request.verb == "status":
-        status(report, request)
-    elif request.verb == "confirm":
-        confirm(report, request)
-    else:
-        switch(report, request)
+    {"status": status, "confirm": confirm}.get(request.verb, switch)(report, request)
     return UNSERVED if report.unserved else DONE

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import NamedTuple
 
 from .. import VERSION
+from ..conf.meaning import DRNG_KEYS, allows, hint
 from ..terminal import Parser, UsageError
 
 DESCRIPTION = (
@@ -26,18 +26,12 @@ EPILOG = (
 Request = argparse.Namespace
 
 
-class Profile(NamedTuple):
-    file: str
-    section: str  # for the generators
-    names: tuple[str, ...] = ("drng",)  # under which it activates the module
-
-
-# OpenSSL before 3.5 says of the last two that it does not know random_provider.
+# Each with its file. OpenSSL before 3.5 says of the last two that it does not know random_provider.
 PROFILES = {
-    "strict": Profile("drng.cnf", "drng_strict"),
-    "permissive": Profile("drng-permissive.cnf", "drng_permissive"),
-    "random-provider": Profile("drng-random-provider.cnf", "drng_random_provider", ("drng", "drng-random")),
-    "fips": Profile("drng-fips.cnf", "drng_fips"),
+    "strict": "drng.cnf",
+    "permissive": "drng-permissive.cnf",
+    "random-provider": "drng-random-provider.cnf",
+    "fips": "drng-fips.cnf",
 }
 
 UNITS = {"s": 1, "m": 60, "h": 3600}
@@ -67,8 +61,12 @@ def service(text: str) -> str:
 
 def setting(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
-    if not equals or not re.fullmatch(r"[a-z_]+=[a-z0-9-]*", text):
+    if not equals:
         raise UsageError(f"--set takes KEY=VALUE, like fallback=no; not '{text}'; drng.cnf(5) has the keys")
+    if key not in DRNG_KEYS:
+        raise UsageError(f"--set {key}: drng has no such key{hint(key, list(DRNG_KEYS))}")
+    if value and not allows(key, value):
+        raise UsageError(f"--set {text}: write one of {', '.join(DRNG_KEYS[key])}")
     return key, value
 
 
@@ -93,10 +91,13 @@ def parse(words: list[str]) -> Request:
     parser.add_argument("--set", dest="settings", type=setting, action="append", metavar="KEY=VALUE", help=keys)
     end = "switch off again after 10m, 90s or 2h, or when the machine restarts, unless confirm comes first"
     parser.add_argument("--try", dest="trial", type=seconds, metavar="TIME", help=end)
+    # What a trial's timer types: of what is on trial then.
+    parser.add_argument("--tried", action="store_true", help=argparse.SUPPRESS)
     request = parser.parse_intermixed_args(words)
     request.verb, *names = request.words or ["status"]
     request.services, request.settings = list(dict.fromkeys(map(service, names))), request.settings or []
-    scopes, changes = request.system or request.all or bool(names), request.verb in ("on", "off")
+    scopes = request.system or request.all or request.tried or bool(names)
+    changes = request.verb in ("on", "off")
     only_on = request.profile or request.settings or request.trial
     if request.verb not in ("on", "off", "status", "confirm"):
         parser.error(f"'{request.verb}' is none of on, off, status, confirm")

@@ -6,21 +6,24 @@ from __future__ import annotations
 import contextlib
 import difflib
 import errno
+import glob
 import os
-import re
 import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 
 from .. import CONF_DIR
 from ..files import Place, opened
-from ..terminal import Failure, Unchanged
+from ..paths import LIMIT, FileError
+from ..terminal import Failure, Output, Unchanged, warn
 from .texts import decode
 
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
-# Folders that go with the last file in them.
-OURS = re.compile(rf"/(etc|run)/systemd/system/.*\.service\.d|/run/drng|{re.escape(CONF_DIR)}")
+# Folders that go with the last file in them; and others in which a killed run may have left one.
+OURS = ("/etc/systemd/system/*.service.d", "/run/systemd/system/*.service.d", "/run/drng", CONF_DIR)
+OTHERS = ("/etc/ssl", "/etc/pki/tls", "/etc/pki/tls/openssl.d")
 
 # What to do about it.
 HINTS = {
@@ -29,6 +32,11 @@ HINTS = {
     errno.EROFS: "its file system is read-only: remount it, or change the image that it comes from",
     errno.EACCES: "run drng-enable as root",
 }
+
+
+def ignore_signals() -> None:
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 @contextlib.contextmanager
@@ -63,6 +71,8 @@ def read(path: str) -> bytes | None:
         return None
     except NotADirectoryError:
         raise Failure(f"{os.path.dirname(path)} is no folder, or is a link or below one") from None
+    except FileError as error:
+        raise Unchanged(f"{error}: put a file of less than {LIMIT >> 20} MB in its place, or nothing") from None
 
 
 def difference(files: Sequence[File]) -> str:
@@ -77,20 +87,31 @@ def difference(files: Sequence[File]) -> str:
 
 def _prepare(file: File, place: Place, stack: contextlib.ExitStack) -> str:
     """The name of what is whole on the disk beside its place; empty for a file that goes."""
-    name = ""
+    name, there = "", place.stat()
     if file.after is not None:
         name = place.prepare(file.after, 0o644 if file.ours or file.before is None else None)
         stack.callback(place.discard, name)
     if place.read() != file.before:
         raise Unchanged(f"{place.path} has just been changed by somebody else")
+    if there and there.st_nlink > 1:
+        warn(f"{place.path} has another name, too (a hard link), which keeps what it says now")
     return name
 
 
-def remove_empty(folders: Sequence[str]) -> None:
+def _remove_empty(folders: Sequence[str]) -> None:
     """The last first; one that is not empty, or no folder, stays."""
     for folder in reversed(folders):
         with contextlib.suppress(OSError):
             os.rmdir(folder)
+
+
+def _sweep(folders: set[str]) -> list[str]:
+    """Takes away what a killed run has left half written; no other run is at work. Whence."""
+    left = [path for folder in folders for path in glob.glob(f"{folder}/.{Output.program}-*.tmp")]
+    for path in left:
+        with contextlib.suppress(OSError), opened(path) as place:
+            place.discard(place.name)
+    return [os.path.dirname(path) for path in left]
 
 
 def make(files: Sequence[File]) -> None:
@@ -101,17 +122,15 @@ def make(files: Sequence[File]) -> None:
         stack.callback(signal.pthread_sigmask, signal.SIG_SETMASK, signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS))
         # Of the folders on the way, those that are empty once everything is over.
         folders: list[str] = []
-        stack.callback(remove_empty, folders)
-        places, steps = [], []
+        stack.callback(_remove_empty, folders)
+        steps = []
+        gone = _sweep({*OURS, *OTHERS, *(glob.escape(os.path.dirname(file.path)) for file in files)})
         for file in files:
             with explained(file.path):
-                places.append(stack.enter_context(opened(file.path, None if file.after is None else folders)))
-                places[-1].sweep()
-        for file, place in zip(files, places):
-            with explained(file.path):
+                place = stack.enter_context(opened(file.path, None if file.after is None else folders))
                 steps.append((file, place, _prepare(file, place, stack)))
         for file, place, name in steps:
             with explained(file.path, Failure):
                 place.put(name)
-        gone = {os.path.dirname(file.path) for file in files if file.after is None}
-        folders += sorted(folder for folder in gone if OURS.fullmatch(folder))
+        gone += [os.path.dirname(file.path) for file in files if file.after is None]
+        folders += sorted(folder for folder in gone if any(fnmatch(folder, ours) for ours in OURS))

@@ -10,7 +10,6 @@ from ..conf.meaning import lost, understand
 from ..conf.probe import Probe, default_file
 from ..conf.probe import probe as ask
 from ..terminal import Unchanged, complain, warn
-from .arguments import PROFILES
 
 probe = functools.cache(ask)
 
@@ -36,7 +35,9 @@ def require(before: Probe, after: Probe, profile: str) -> None:
     if reason := why_not(after):
         raise Unchanged(f"{before.path} would not load with {profile}: {reason}")
     # Nothing is activated but what the profile names.
-    wanted, would = {*before.providers, *PROFILES[profile].names}, set(after.providers)
+    wanted, would = {*before.providers, "drng"}, set(after.providers)
+    if profile == "random-provider":
+        wanted.add("drng-random")
     if profile == "fips":
         wanted |= {"base", "fips"}
         if "default" in wanted - would:

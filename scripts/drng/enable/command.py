@@ -27,7 +27,7 @@ from typing import NoReturn
 from ..terminal import USAGE, Failure, Interrupted, Output, Unchanged, UsageError, complain, open_standard_files
 from . import arguments
 from .act import NOT_DONE, Report, act
-from .changes import SIGNALS
+from .changes import SIGNALS, ignore_signals
 
 # Nobody but root can put a file there, or open this one: a lock that any user can take is one that any user can keep.
 LOCK, SECONDS = "/run/drng-enable.lock", 30
@@ -39,7 +39,9 @@ def locked() -> Iterator[None]:
     try:
         fd = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise Unchanged(f"{LOCK} cannot be made: {error.strerror}; run drng-enable as root") from None
+        raise Unchanged(
+            f"{LOCK} cannot be made: {error.strerror}; run drng-enable as root, where /run has room"
+        ) from None
     for passed in range(20 * SECONDS):
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -56,7 +58,8 @@ def locked() -> Iterator[None]:
 
 
 def end_on(number: int, frame: FrameType | None) -> NoReturn:
-    """As an exception, so that what is half written is taken away."""
+    """As an exception, so that what is half done is undone; which no other signal ends."""
+    ignore_signals()
     raise Interrupted(f"ended by {signal.Signals(number).name}")
 
 
@@ -65,9 +68,7 @@ def do(request: arguments.Request, report: Report) -> int:
     writes = request.verb != "status" and not request.dry_run
     with locked() if writes else contextlib.nullcontext():
         result = act(request, report)
-    # It is done, and is to end as done.
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
+    ignore_signals()  # it is done, and is to end as done
     return result
 
 
@@ -83,13 +84,15 @@ def run() -> NoReturn:
         said = str(error)
         if isinstance(error, OSError):
             said = f"{error.filename or ''}: {error.strerror}".removeprefix(": ")
-        said = f"{said}; nothing has been changed" if isinstance(error, Unchanged) else said
+        said = f"{said}; nothing has been changed" if isinstance(error, (Unchanged, Interrupted)) else said
         for line in said.splitlines():
             complain(line)
-        report.answer["error"] = said
+        report.answer["error"], report.targets = said, []
         status = USAGE if isinstance(error, UsageError) else NOT_DONE
     if report.as_json:
-        Output.line(json.dumps({**report.answer, "targets": [*report.targets.values()], "status": status}))
+        Output.line(
+            json.dumps({**report.answer, "targets": [each.facts() for each in report.targets], "status": status})
+        )
     # What Python would say when it closes a standard output that is full has been said.
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stdout.flush()

@@ -42,19 +42,22 @@ class Service(Target):
         # All instances of a template have its drop-in; any one of them tells what it is.
         self.asked = f"{name}drng.service" if name.endswith("@") else f"{name}.service"
         self.known = show(self.asked) if systemd.is_running() else {}
-        if self.known.get("LoadState") == "loaded" and not name.endswith("@"):
+        state = self.known.get("LoadState", "loaded")
+        if self.known and state == "loaded" and not name.endswith("@"):
             self.asked = self.known["Id"]
             name = self.asked.removesuffix(".service")
         self.name = self.typed = name
         self.unit = f"{name}.service"
-        if self.known.get("LoadState") == "not-found":
-            self.notes.append(f"there is no unit {self.unit}")
+        if state != "loaded":
+            self.missing = f"there is no unit {self.unit}" if state == "not-found" else f"{self.unit} is {state}"
+            self.notes.append(self.missing)
         self.places = {
             trial: (f"{units}/{self.unit}.d/{drop_in}", f"{folder}/{name}.cnf")
             for trial, units, drop_in, folder in ((False, UNITS, DROP_IN, CONF_DIR), (True, RUN, TRIED, TRIAL))
         }
-        if self.places[False][1] == SYSTEM or name in (each.file.removesuffix(".cnf") for each in PROFILES.values()):
+        if self.places[False][1] == SYSTEM or name in (file.removesuffix(".cnf") for file in PROFILES.values()):
             raise Unchanged(f"{self.places[False][1]}, in which {name} would have its lines, is drng's own file")
+        self.is_under_ours = head_of(read(SYSTEM)) is not None
         self.ours = {path: read(path) for both in self.places.values() for path in both}
         # The other file of a trial stays below /run: those that run name it.
         self.trials = self.places[True][:1]
@@ -100,31 +103,20 @@ class Service(Target):
         files = [File(path, self.ours[path], data) for path, data in written.items()]
         return sorted(files, key=lambda file: file.after is None)
 
-    def is_outdated(self) -> bool:
-        """Of a unit that is masked or gone it is not known who it is, and `on` refuses it."""
-        return self.known.get("LoadState", "loaded") == "loaded" and super().is_outdated()
-
     def off(self) -> list[File]:
         if not any(self.ours.values()) and self.known.get("LoadState") == "not-found":
-            raise Unchanged(f"there is no unit {self.unit}")
+            raise Unchanged(self.missing)
         return super().off()
 
     # ---- What stands in the way ----
 
     def require(self, request: Request) -> None:
-        super().require(request)
-        state = self.known.get("LoadState")
-        if state is None:
+        if not self.known:
             self.notes.append(
                 "systemd does not run here, so nothing is known of the unit: run this again where it does"
             )
-        elif state != "loaded":
-            raise Unchanged(f"there is no unit {self.unit}" if state == "not-found" else f"{self.unit} is {state}")
-        if reason := self._fought(self.known):
+        if reason := self.missing or self._fought(self.known):
             raise Unchanged(reason)
-
-    def may_name_drng(self) -> bool:
-        return head_of(read(SYSTEM)) is not None
 
     def after(self, head: Head) -> Probe:
         return probe(encode(self._text(head)), self.places[False][1])
@@ -155,14 +147,12 @@ class Service(Target):
         return by_template if self.template in switched_on() else super().still_served()
 
     def why_not_in_effect(self) -> str:
-        known = show(self.asked) if self.known else {}
-        has = next((word for word in systemd.words(known.get("Environment", "")) if word in self._ours()), "")
-        if not known or self.head is None:
-            return f"{self.unit} still has {has}" if has and self.template not in switched_on() else ""
-        if not has and known.get("LoadState") != "loaded":
-            return f"{self.unit} is {known.get('LoadState')}"
-        lost = "" if has else f"another drop-in takes {VARIABLE} away (systemctl cat {self.name})"
-        return self._fought(known) or lost
+        if not self.known:
+            return ""
+        known = show(self.asked)
+        has = {*systemd.words(known.get("Environment", ""))} & {*self._ours()}
+        lost = self.missing or f"another drop-in takes {VARIABLE} away (systemctl cat {self.name})"
+        return self._fought(known) or ("" if has else lost)
 
 
 def _is_ours(path: str) -> bool:

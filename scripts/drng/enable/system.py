@@ -13,15 +13,18 @@ import re
 from .. import CONF_DIR
 from ..conf.meaning import named_sections
 from ..conf.probe import Probe
-from ..terminal import Unchanged, UsageError
+from ..terminal import Failure, Unchanged, UsageError
 from . import texts
-from .arguments import PROFILES, Request
+from .arguments import Request
 from .changes import File, read
 from .check import conf_path, probe
 from .target import TRIAL, Target
 from .texts import Head, decode, encode
 
+# The first includes the second during a trial, and does nothing when a restart has taken that away.
 OWN, TRIED = f"{CONF_DIR}/system.cnf", f"{TRIAL}/system.cnf"
+ENDED = "trial"  # in the place of a profile
+
 FOLDER = "/etc/pki/tls/openssl.d"
 PATH = f"{FOLDER}/drng-enable.conf"
 
@@ -49,24 +52,28 @@ class System(Target):
         super().__init__()
         self.conf = conf_path()
         self.ours = {path: read(path) for path in (OWN, TRIED)}
-        self.theirs = {path: read(path) for path in (self.conf, PATH)}
+        self.theirs: dict[str, bytes | None] = {}
+        for path in (self.conf, PATH):
+            try:
+                self.theirs[path] = read(path)
+            except Failure as error:
+                self.theirs[path], self.missing, self.served = None, str(error), False
         self.main = decode(self.theirs[self.conf])
         by_folder = os.path.isdir(FOLDER) and FOLDER_LINE.search(self.main) is not None
         self.path = PATH if by_folder and not OURS.search(self.main) else self.conf
         self.there = decode(self.theirs[self.path])
-        own = texts.head_of(self.ours[OWN])
-        self.tried = own is not None and own.profile == "trial"
-        there = texts.head_of(self.ours[TRIED]) if self.tried else own
+        self.tried = self.ours[TRIED] is not None
+        own = texts.head_of(self.ours[TRIED if self.tried else OWN])
         if OURS.search(self.there):
-            self.head = there
+            self.head = own
         # What another openssl.cnf in the place of ours, or a restart of the machine, has left.
-        elif there and self.theirs[self.conf] is not None:
-            words = ["on --system --profile", there.profile, *(f"--set {k}={v}" for k, v in there.settings)]
+        elif own and not self.tried and self.theirs[self.conf] is not None:
+            words = ["on --system --profile", own.profile, *(f"--set {k}={v}" for k, v in own.settings)]
             gone = f"drng has gone from {self.path} since it was switched on"
             self.notes.append(f"{gone}: `drng-enable {' '.join(words)}` brings it back")
-        if self.tried and there is None:
-            self.notes.append("a restart has ended the trial: `drng-enable off --system` takes away what is left of it")
-        self.tried = self.head is not None and self.tried
+        if own and own.profile == ENDED:
+            self.head = None
+            self.notes = ["a restart has ended the trial: `drng-enable off --system` takes away what is left of it"]
 
     def base(self) -> Probe:
         return probe(encode(self._whole("")), self.conf)
@@ -84,8 +91,9 @@ class System(Target):
         return FOLDER_LINE.sub(lambda _: f"{text}{others}{'[default]' if text else ''}", self.main, count=1)
 
     def require(self, request: Request) -> None:
-        super().require(request)
         left = without_line(self.there)
+        if self.missing:
+            raise Unchanged(self.missing)
         if self.theirs[self.conf] is None:
             raise Unchanged(f"{self.conf}: there is no such file")
         if self.path == self.conf and re.search(r"(?<!\\)\\\r*\n?\Z", left):
@@ -105,7 +113,7 @@ class System(Target):
 
     def after(self, head: Head) -> Probe:
         after = probe(encode(self._whole(self._text(head))), self.conf)
-        if self.path == PATH and named_sections(after).random != PROFILES[head.profile].section:
+        if self.path == PATH and named_sections(after).random != f"drng_{head.profile}".replace("-", "_"):
             raise Unchanged(f"{PATH} would not do, since another file of {FOLDER}, or {self.conf}, overrules it")
         return after
 
@@ -113,18 +121,21 @@ class System(Target):
         """First what the line leads to."""
         written = {OWN: texts.seal(head, self._text(head))}
         if trial:
-            written = {TRIED: written[OWN], OWN: texts.seal(Head("trial"), f".include {TRIED}\n")}
+            written = {TRIED: written[OWN], OWN: texts.seal(Head(ENDED), f".include {TRIED}\n")}
         text = self.there if OURS.search(self.there) else with_line(self.there)
         line = File(self.path, self.theirs[self.path], encode(text), ours=False)
         return [*(File(path, self.ours[path], data) for path, data in written.items()), line]
 
     def off(self) -> list[File]:
-        files = []
+        """What cannot be read is left to whoever can."""
+        files = super().off()
+        if self.missing:
+            self.notes.append(f"{self.missing}; and remove the line `{LINE}` there, which does nothing now")
         for path, data in self.theirs.items():
             left = encode(without_line(decode(data)))
             if data is not None:
-                files.append(File(path, data, left or None if path == PATH else left, ours=False))
-        return files + super().off()
+                files.insert(0, File(path, data, left or None if path == PATH else left, ours=False))
+        return files
 
     def serves(self) -> bool:
         """Who starts now."""

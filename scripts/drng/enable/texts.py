@@ -80,7 +80,7 @@ def lines(base: Probe, head: Head, *, alone: bool) -> str:
     for name in filter(None, (own, *behind, *behind.values())):
         if not re.fullmatch(r"[\w.:;,+-]+", name, flags=re.A):
             raise Failure(f"the name {name}: drng-enable writes only names of letters, digits and . : ; , + - _")
-    file = PROFILES[head.profile].file
+    file = PROFILES[head.profile]
     path = next((folder / file for folder in FOLDERS if (folder / file).is_file()), None)
     if path is None:
         raise Failure(f"{FOLDERS[0] / file} is not there: install drng again")
