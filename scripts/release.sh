@@ -12,6 +12,8 @@
 set -eu
 caller=$(pwd)
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 # shellcheck source=scripts/packaging/sources.sh
 . scripts/packaging/sources.sh
 
@@ -62,15 +64,12 @@ fi
 # ---- Built, and built again ----
 
 mkdir "$folder"
-work=$(mktemp -d /var/tmp/drng-release.XXXXXX)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
+work_in drng-release
 SOURCE_DATE_EPOCH=$(source_date)
 export SOURCE_DATE_EPOCH
 
 scripts/packaging/package.sh "$folder"
 scripts/ci/reproducible.sh "$folder"
-rm -f "$folder"/*.log
 source_package "$folder"
 (umask 077 && source_package "$work/again")
 for file in "$work/again"/*; do

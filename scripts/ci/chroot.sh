@@ -1,7 +1,6 @@
 #!/bin/sh
 # chroot.sh - a Debian in a folder: makes it, and runs commands in it.
 #
-#     chroot.sh check                            whether that can be done on this machine
 #     chroot.sh make SUITE DIR [PACKAGE...]      makes DIR, or brings it up to date when it is a day old
 #     chroot.sh enter [--bind FROM TO] DIR COMMAND [ARGUMENT...]
 #     chroot.sh copy DIR COPY COMMAND [ARGUMENT...]
@@ -145,7 +144,7 @@ make()
 }
 
 case ${1-} in
-check | make | enter | copy | inside) "$@" ;;
+make | enter | copy | inside) "$@" ;;
 *)
     sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2
     exit 2

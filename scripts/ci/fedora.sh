@@ -1,13 +1,13 @@
 #!/bin/sh
 # fedora.sh - builds the .rpms on Fedora or RHEL, with that distribution's own macros, installs them, and draws.
 #
-# Installs what the spec names (root). Not for Debian: scripts/ci/test-package.sh tries the .rpms there.
+# Installs what the spec names (root). Not for Debian: tests/system/test_package.py tries the .rpms there.
 
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 [ -e /etc/fedora-release ] || [ -e /etc/redhat-release ] || {
-    echo "fedora.sh: this is neither Fedora nor RHEL; scripts/ci/test-package.sh tries the .rpms elsewhere" >&2
+    echo "fedora.sh: this is neither Fedora nor RHEL; tests/system/test_package.py tries the .rpms elsewhere" >&2
     exit 77
 }
 dnf install -y -q rpm-build tar gzip 'dnf-command(builddep)'

@@ -32,13 +32,6 @@ work_in()
     trap 'exit 1' HUP INT TERM
 }
 
-# serving_chroot SUITE - in $bare a Debian with what the lives of packages and containers take.
-serving_chroot()
-{
-    bare=/var/cache/drng-packages/$1
-    scripts/ci/chroot.sh make "$1" "$bare" ca-certificates curl nginx-light openssl python3 rpm
-}
-
 # cannot WHY - what a test takes for skipped.
 cannot()
 {

@@ -5,9 +5,8 @@
 #     reproducible.sh FOLDER FOLDER    compares those that are there
 #
 # Builds in another folder, a year later, as another user, under another umask, locale and time zone, with one processor,
-# on a file system that lists files in another order, without the caller's environment. lintian does not look at these:
-# they are the same, or that is the fault. diffoscope says where packages differ, if it is installed. Installs what it
-# needs from Debian's packages (root).
+# on a file system that lists files in another order, without the caller's environment. diffoscope says where packages
+# differ, if it is installed. Installs what it needs from Debian's packages (root).
 
 # SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -32,7 +31,7 @@ build_elsewhere()
         disorderfs --multi-user=yes --shuffle-dirents=no --reverse-dirents=yes "$1" "$2" >/dev/null
         cd "$2"
         exec setpriv --reuid=nobody --regid=nogroup --clear-groups \
-            env -i HOME=/nonexistent PATH="$PATH" LC_ALL=C.UTF-8 LANG=fr_CH.UTF-8 TZ=Asia/Kathmandu DRNG_LINT=no SOURCE_DATE_EPOCH="$3" \
+            env -i HOME=/nonexistent PATH="$PATH" LC_ALL=C.UTF-8 LANG=fr_CH.UTF-8 TZ=Asia/Kathmandu SOURCE_DATE_EPOCH="$3" \
             faketime -f +400d sh -c "umask 077; taskset --cpu-list 0 scripts/packaging/package.sh out"' \
         sh "$work/a longer path/drng" "$work/shuffled" "${SOURCE_DATE_EPOCH:-$(source_date)}" >"$work/log" 2>&1 || {
         cat "$work/log" >&2

@@ -3,10 +3,10 @@
 # the host that are mounted. nginx runs in each without capabilities, with a read-only root, as www-data and under podman's
 # default filter of system calls; it serves a TLS page, and drng-status sees it from outside.
 #
-#     test-containers.sh DEB [SUITE...]     bookworm and trixie, where none is named
+#     test-containers.sh DEB SUITE
 #
-# The images are made from chroots of Debian; no registry is asked. They are kept in /var/cache/drng-packages/containers.
-# Containers have no network but their own 127.0.0.1. Exits with 77 where no container can be run. Takes root.
+# The image is made from a chroot of Debian, which is kept in /var/cache/drng-packages; no registry is asked. Containers
+# have no network but their own 127.0.0.1. Exits with 77 where no container can be run. Takes root.
 
 # SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -14,37 +14,31 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
 
-[ $# -gt 0 ] || fail "name the .deb"
-store=/var/cache/drng-packages/containers
+[ $# -ge 2 ] || fail "name the .deb and the suite"
+deb=$(realpath "$1") suite=$2
 
 # ---- The machine: podman's own files in a folder of the test, and the one kind of control groups that crun knows ----
 
-if [ "${DRNG_CONTAINERS:-}" != inside ]; then
-    scripts/ci/chroot.sh check || exit $?
+if [ $# = 2 ]; then
     # seccomp.json, the filter of system calls, is in golang-github-containers-common.
     need_packages podman crun golang-github-containers-common || cannot "podman cannot be installed"
-    mkdir -p $store
-    exec 8>$store.lock
-    flock --timeout 300 8 || fail "another test of containers does not end"
+    bare=/var/cache/drng-packages/$suite
+    scripts/ci/chroot.sh make "$suite" "$bare" ca-certificates curl nginx-light openssl python3
     work_in drng-containers
-    deb=$(realpath "$1")
-    shift
     # A process namespace, so that no container outlives this script, however it ends.
     # shellcheck disable=SC2016 # the inner shell's
-    DRNG_CONTAINERS=inside unshare --mount --propagation private --pid --fork --kill-child --mount-proc sh -ec '
+    unshare --mount --propagation private --pid --fork --kill-child --mount-proc sh -ec '
         umount -R /sys/fs/cgroup 2>/dev/null || true
         mount -t cgroup2 none /sys/fs/cgroup
-        exec "$@"' sh "$PWD/scripts/ci/test-containers.sh" "$work" "$deb" "${@:-}" 8>&-
+        exec "$@"' sh "$PWD/scripts/ci/test-containers.sh" "$deb" "$suite" "$bare" "$work"
     exit
 fi
-work=$1 deb=$2
-shift 2
-[ -n "${1-}" ] || set -- bookworm trixie
+bare=$3 work=$4
 
 cat >"$work/storage.conf" <<END
 [storage]
 driver = "overlay"
-graphroot = "$store/images"
+graphroot = "$work/images"
 runroot = "$work/run"
 END
 # Limits that podman would raise are left alone, and so are control groups.
@@ -59,30 +53,6 @@ events_logger = "none"
 END
 CONTAINERS_STORAGE_CONF=$work/storage.conf CONTAINERS_CONF=$work/containers.conf
 export CONTAINERS_STORAGE_CONF CONTAINERS_CONF
-
-# ---- Images ----
-
-# base_image SUITE - localhost/drng-base:SUITE, made anew when the chroot has changed.
-base_image()
-{
-    serving_chroot "$1" >&2
-    stamp=$(stat -c %Y "$bare.packages")
-    image=localhost/drng-base:$1
-    [ "$(podman image inspect --format '{{.Labels.stamp}}' "$image" 2>/dev/null)" != "$stamp" ] || return 0
-    echo "$1: making an image of the chroot"
-    tar -C "$bare" --exclude=./var/lib/apt/lists --exclude=./var/cache/apt --create . |
-        podman import --quiet --change "LABEL stamp=$stamp" - "$image" >/dev/null
-}
-
-# layered SUITE - localhost/drng-nginx:SUITE, by the Containerfile as it stands.
-layered()
-{
-    rm -rf "$work/context"
-    mkdir "$work/context"
-    cp conf/containers/Containerfile "$deb" "$work/context"
-    podman build --quiet --isolation chroot --build-arg "BASE=localhost/drng-base:$1" \
-        --tag "localhost/drng-nginx:$1" "$work/context" >"$work/build.log" 2>&1 || fail "no image: $(cat "$work/build.log")"
-}
 
 # ---- Containers ----
 
@@ -101,35 +71,23 @@ stop()
     podman rm --force --time 10 "$container" >/dev/null
 }
 
-# Nothing here waits longer than this for a container that neither starts nor ends.
-patiently()
-{
-    timeout 60 "$@"
-}
-
-fetch()
-{
-    patiently podman exec "$container" curl --silent --show-error --retry 50 --retry-connrefused --retry-delay 0 \
-        --retry-max-time 30 --cacert /tls/cert.pem https://127.0.0.1:8443/ >"$work/page" ||
-        fail "no page: $(podman logs "$container" 2>&1)"
-    grep -q drng "$work/page" || fail "not the example's page"
-}
-
 # What the options promise, read from the process itself.
 confined()
 {
-    process=$1
-    status=$(cat "/proc/$process/status")
-    for promise in '^CapEff:[[:space:]]0000000000000000$' '^CapBnd:[[:space:]]0000000000000000$' '^Seccomp:[[:space:]]2$'; do
-        echo "$status" | grep -q "$promise" || fail "the process is not confined: no $promise"
+    for promise in '^CapEff:[[:space:]]0000000000000000$' '^CapBnd:[[:space:]]0000000000000000$' '^Seccomp:[[:space:]]2$' \
+        '^NSpid:.*[[:space:]]1$'; do
+        grep -q "$promise" "/proc/$1/status" || fail "the process is not confined: no $promise"
     done
-    ! touch "/proc/$process/root/etc/drng-was-here" 2>/dev/null || fail "the root is not read-only"
-    [ "$(echo "$status" | awk '/^NSpid:/ { print $NF }')" = 1 ] || fail "it has no processes of its own"
+    ! touch "/proc/$1/root/etc/drng-was-here" 2>/dev/null || fail "the root is not read-only"
 }
 
-# drng-status of the host: the container needs nothing for it.
-seen()
+# serves NAME - a page, and drng-status of the host sees who has drawn for it: the container needs nothing for that.
+serves()
 {
+    timeout 60 podman exec "$container" curl --silent --show-error --retry 50 --retry-connrefused --retry-delay 0 \
+        --retry-max-time 30 --cacert /tls/cert.pem https://127.0.0.1:8443/ >"$work/page" ||
+        fail "no page: $(podman logs "$container" 2>&1)"
+    grep -q drng "$work/page" || fail "not the example's page"
     process=$(podman inspect --format '{{.State.Pid}}' "$container")
     confined "$process"
     scripts/drng-status --pid "$process" --json >"$work/status.json" || fail "drng-status fails"
@@ -145,47 +103,34 @@ reasons = {row["reason"] for row in rows}
 assert reasons <= {"", "fallback"}, reasons
 print(f"{sys.argv[2]}: seen from outside: {len(rows)} processes, {rows[0]['active-source']}")
 END
-}
-
-serves()
-{
-    fetch
-    seen "$1"
     stop
 }
 
 # ---- The cases ----
 
-# Where the module is missing a strict profile keeps the server from starting: what serves in the others is drng. nginx
-# 1.26 does not say why.
-without_the_module()
-{
-    start "$1" --env OPENSSL_CONF=/etc/ssl/drng/drng.cnf --env OPENSSL_MODULES=/nowhere
-    [ "$(patiently podman wait "$container")" != 0 ] || fail "nginx has started without drng"
-    stop
-    echo "$2: nginx does not start without the module"
-}
-
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost \
     -addext subjectAltName=IP:127.0.0.1 -keyout "$work/key.pem" -out "$work/cert.pem" 2>/dev/null
-install -d "$work/tls"
+install -d "$work/tls" "$work/context"
 install -o www-data -m 400 "$work/key.pem" "$work/tls/key.pem"
 install -m 444 "$work/cert.pem" "$work/tls/cert.pem"
 dpkg-deb --extract "$deb" "$work/host"
-module=$(find "$work/host/usr/lib" -name drng.so)
-modules=$(dirname "${module#"$work/host"}")
+module=/$(cd "$work/host" && find usr/lib -name drng.so)
+tar -C "$bare" --exclude=./var/lib/apt/lists --exclude=./var/cache/apt --create . | podman import --quiet - base >/dev/null
 
-for suite; do
-    base_image "$suite"
-    step "$suite: as a layer"
-    layered "$suite"
-    start "localhost/drng-nginx:$suite"
-    serves "$suite, layer"
-    without_the_module "localhost/drng-nginx:$suite" "$suite, layer"
+step "$suite: as a layer, by the Containerfile as it stands"
+cp conf/containers/Containerfile "$deb" "$work/context"
+logged "$work/log" podman build --isolation chroot --build-arg BASE=localhost/base --tag localhost/layer "$work/context"
+start localhost/layer
+serves "$suite, layer"
 
-    step "$suite: as files of the host"
-    start "localhost/drng-base:$suite" --env OPENSSL_CONF=/etc/ssl/drng/drng.cnf \
-        --volume "$module:$modules/drng.so:ro" --volume "$work/host/usr/share/drng/profiles/drng.cnf:/etc/ssl/drng/drng.cnf:ro"
-    serves "$suite, mounted"
-done
-step "drng serves in containers"
+# With a strict profile nginx does not start: what serves in the others is drng. nginx 1.26 does not say why.
+start localhost/layer --volume "/dev/null:$module:ro"
+status=$(timeout 20 podman wait "$container") || fail "nginx runs without drng"
+[ "$status" != 0 ] || fail "nginx has ended without a failure"
+stop
+echo "$suite, layer: nginx does not start without the module"
+
+step "$suite: as files of the host"
+start localhost/base --env OPENSSL_CONF=/etc/ssl/drng/drng.cnf --volume "$work/host$module:$module:ro" \
+    --volume "$work/host/usr/share/drng/profiles/drng.cnf:/etc/ssl/drng/drng.cnf:ro"
+serves "$suite, mounted"

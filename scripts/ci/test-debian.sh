@@ -1,7 +1,7 @@
 #!/bin/sh
 # test-debian.sh - debian/ as a distribution uses it, in chroots of Debian: the source package is built with its build
 # dependencies alone, with its tests; lintian looks at all of it, autopkgtest runs debian/tests, and what was built has
-# the life of test-package.sh.
+# its whole life: scripts/packaging/life.sh.
 #
 #     test-debian.sh [SUITE...]     bookworm and trixie, where none is named; sid is another
 #
@@ -65,7 +65,10 @@ for suite; do
     said '^[a-z]+ +PASS'
 
     echo "$suite: its life"
-    logged "$work/log" scripts/ci/test-package.sh deb "$work/$suite" "$suite"
+    cp -r scripts "$work/$suite"
+    rm -f "$work/$suite"/*-dbgsym_*.deb
+    logged "$work/log" scripts/ci/chroot.sh copy "$bare" "$work/root" scripts/ci/chroot.sh enter --bind "$work/$suite" /mnt \
+        "$work/root" sh /mnt/scripts/packaging/life.sh deb /mnt
     said '^== Purged: nothing is left'
     rmdir "$work/root"
 done

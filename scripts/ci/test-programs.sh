@@ -4,7 +4,7 @@
 #
 #     test-programs.sh [SUITE [NAME...]]    bookworm, and all of the table, where nothing is named
 #
-# A line for each goes to build/served/SUITE.json, of which scripts/evidence/programs.py makes docs/programs.md. The first
+# A line for each goes to build/served/SUITE.json, of which tests/served/page.py makes the table of docs/programs.md. The first
 # time it takes half an hour, for packages; then 15 seconds a program. Takes root, the build `release`, Debian's packages and
 # PyPI's. Exit status 77: it cannot be done here; the last line says why.
 

@@ -112,7 +112,6 @@ done
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/builds.sh
 . scripts/ci/builds.sh
-scripts/ci/chroot.sh check
 need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev
 build_preset release
 work_in drng-suite

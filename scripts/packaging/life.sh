@@ -6,7 +6,7 @@
 #     life.sh installed     of the .debs that are installed already, without the upgrade: debian/tests/serves
 #
 # It works on the system that it runs on: a copy of this machine (tests/system/test_package.py), the copy of a chroot
-# (scripts/ci/test-package.sh), or the testbed of autopkgtest. Listens on 127.0.0.1 only.
+# (scripts/ci/test-debian.sh), or the testbed of autopkgtest. Listens on 127.0.0.1 only.
 
 # SPDX-License-Identifier: Apache-2.0
 set -eu

@@ -5,7 +5,6 @@
 owner.py --write         into the files below
 owner.py --check         exit status 1 where one of them has another value
 owner.py --unknown       the names whose values are not known yet; exit status 1 where there are any
-owner.py NAME            the value of that name
 """
 
 from __future__ import annotations
@@ -75,9 +74,6 @@ def main() -> int:
             unknown = [name for name, value in owner.items() if ".invalid" in value]
             print(" ".join(unknown))
             return int(bool(unknown))
-        case [name] if name in owner:
-            print(owner[name])
-            return 0
     print(__doc__, file=sys.stderr)
     return 64
 

@@ -1,12 +1,10 @@
 #!/bin/sh
 # package.sh - builds the .debs that debian/ describes, and the .rpms that drng.spec describes, into build/packages, or into
-# the folder given, and looks at the .debs with lintian and at the .rpms with rpmlint, where these are installed.
+# the folder given. tests/system/test_package.py has lintian and rpmlint look at them.
 #
 #     package.sh [FOLDER]
 #
 # FOLDER is relative to the folder of the caller. Packages of drng's that are in it make way.
-#
-# DRNG_LINT=no in the environment: nothing looks at them, where the same ones have been looked at.
 #
 # Installs what it needs from Debian's packages (root).
 
@@ -64,24 +62,10 @@ rm -f "$packages"/*drng*.deb "$packages"/*drng*.rpm
 mv "$build"/*.deb "$packages"
 
 # Not below $build: rpmbuild takes no path with a blank.
-rpm=$(mktemp -d /var/tmp/drng-rpm.XXXXXX)
-trap 'rm -rf "$rpm"' EXIT
-trap 'exit 1' HUP INT TERM
-logged "$build/log" source_package "$rpm/SOURCES"
+work_in drng-rpm
+logged "$build/log" source_package "$work/SOURCES"
 # What it requires is named as Fedora names it, and Debian's packages are here.
 logged "$build/log" rpmbuild -bb --nodeps --without check --load=scripts/packaging/debian.macros \
-    --define "_topdir $rpm" scripts/packaging/drng.spec
-mv "$rpm"/RPMS/*/*.rpm "$packages"
+    --define "_topdir $work" scripts/packaging/drng.spec
+mv "$work"/RPMS/*/*.rpm "$packages"
 ls "$packages"/*drng*.*
-
-[ "${DRNG_LINT:-yes}" = yes ] || exit 0
-if command -v lintian >/dev/null; then
-    # No bug of Debian's asks for it before it is published.
-    lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$packages"/*drng*.deb
-fi
-if command -v rpmlint >/dev/null; then
-    rpmlint --config scripts/packaging/rpmlint.toml --strict scripts/packaging/drng.spec "$packages"/*drng*.rpm >"$packages/rpmlint.log" 2>&1 || {
-        cat "$packages/rpmlint.log" >&2
-        exit 1
-    }
-fi
