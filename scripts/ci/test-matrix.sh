@@ -40,12 +40,6 @@ packages="ca-certificates openssl nginx-light apache2-bin haproxy curl e2fsprogs
 packages="$packages cmake pkgconf libssl-dev libcunit1"
 compilers="gcc libc6-dev ninja-build libcunit1-dev"
 
-scripts/ci/chroot.sh check
-
-mkdir -p "$cache"
-exec 9>"$cache/lock"
-flock -n 9 || { echo "waiting for another run on $cache"; flock 9; }
-
 work_in drng-matrix
 # Servers give up their privileges and read below it.
 chmod 755 "$work"

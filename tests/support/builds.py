@@ -127,6 +127,15 @@ def need(program: str) -> str:
     return path
 
 
+def said_by(*command: str | Path, **kwargs: Any) -> str:
+    """What a script or a CUnit program says that comes to a good end. It may find that it cannot be done here."""
+    result = subprocess.run(command, capture_output=True, text=True, check=False, **{"timeout": 1200, **kwargs})
+    if result.returncode == SKIPPED:
+        pytest.skip((result.stdout + result.stderr).strip().splitlines()[-1])
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
 def openssl_version() -> tuple[int, ...]:
     """Of the openssl command here: three numbers."""
     said = subprocess.run([need("openssl"), "version"], capture_output=True, text=True, check=True).stdout

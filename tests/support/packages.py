@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import ROOT, SKIPPED
+from tests.support.builds import ROOT, said_by
 
 CHROOTS = Path("/var/cache/drng-packages")
 
@@ -30,10 +30,4 @@ def in_chroot(chroot: Path, script: str, *arguments: str | Path) -> str:
     """What a script says that works on a chroot of Debian. To make one takes minutes: it is there, or asked for."""
     if not chroot.exists() and "DRNG_PACKAGE_CHROOT" not in os.environ:
         pytest.skip(f"{chroot} is not there: {script} makes it, and so does DRNG_PACKAGE_CHROOT=1")
-    result = subprocess.run(
-        [str(ROOT / script), *map(str, arguments)], capture_output=True, text=True, check=False, timeout=1200
-    )
-    if result.returncode == SKIPPED:
-        pytest.skip((result.stdout + result.stderr).strip().splitlines()[-1])
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout + result.stderr
+    return said_by(ROOT / script, *arguments)

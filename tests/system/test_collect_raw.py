@@ -6,7 +6,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from tests.support.builds import BUILD, ROOT
+from tests.support.builds import BUILD, ROOT, said_by
 
 COLLECTOR = BUILD / "dev" / "tests" / "collect_raw"
 SCRIPTED = BUILD / "dev" / "tests" / "collect_raw_scripted"
@@ -21,13 +21,7 @@ def stages_of_this_cpu() -> list[str]:
 
 
 def test_files_for_nists_tool(tmp_path: Path) -> None:
-    result = subprocess.run(
-        [str(ROOT / "scripts" / "evidence" / "collect-raw"), str(tmp_path), "5000", "20"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
+    said_by(ROOT / "scripts" / "evidence" / "collect-raw", tmp_path, "5000", "20")
     for stage in stages_of_this_cpu():
         samples = (tmp_path / f"{stage}.bin").read_bytes()
         assert len(samples) == 5000

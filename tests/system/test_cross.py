@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import ARM_MAX, BUILD, CONF, ROOT, SAMPLE, SKIPPED, ConfigWriter, Flavour, need
+from tests.support.builds import ARM_MAX, BUILD, CONF, ROOT, SAMPLE, ConfigWriter, Flavour, need, said_by
 from tests.support.draws import check_draws
 from tests.support.keys import instructions_by_machine
 
@@ -319,15 +319,5 @@ def test_cunit(arch: Architecture, test: dict) -> None:
     arch.flavour(arch.with_instructions or arch.without)
     properties = {p["name"]: p["value"] for p in test["properties"]}
     env = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
-    result = subprocess.run(
-        test["command"],
-        env={**os.environ, **env, **SAMPLE, "QEMU_CPU": arch.with_instructions or arch.without},
-        cwd=ROOT / "tests",
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    if result.returncode == SKIPPED:
-        pytest.skip(result.stdout.strip().splitlines()[-1])
-    assert result.returncode == 0, result.stdout + result.stderr
+    env |= {**SAMPLE, "QEMU_CPU": arch.with_instructions or arch.without}
+    said_by(*test["command"], env={**os.environ, **env}, cwd=ROOT / "tests", timeout=300)

@@ -3,20 +3,17 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
 import entered
-from tests.support.builds import need
+from tests.support.builds import need, said_by
 
 pytestmark = pytest.mark.nightly("the figures of architecture.md as they are")
 
 
 def test_the_page_says_no_less() -> None:
     need("addr2line")
-    result = subprocess.run([entered.__file__, "--check"], capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stdout + result.stderr
+    said_by(entered.__file__, "--check")
 
 
 def test_what_was_followed_is_a_draw() -> None:

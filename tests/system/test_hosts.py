@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import BUILD, NO_AES, ROOT, SKIPPED, ConfigWriter
+from tests.support.builds import BUILD, NO_AES, ROOT, ConfigWriter, said_by
 from tests.support.machine import Machine
 from tests.support.servers import PROGRAMS, SYSTEM_PYTHON, make_certificate
 from tests.support.targets import Target, status, target
@@ -31,12 +31,7 @@ PYTHON = HOSTS / "venv" / "bin" / "python3"
 @pytest.fixture(scope="module")
 def hosts() -> None:
     """What scripts/ci/hosts.sh fetches."""
-    result = subprocess.run(
-        [str(ROOT / "scripts" / "ci" / "hosts.sh")], capture_output=True, text=True, timeout=600, check=False
-    )
-    if result.returncode == SKIPPED:
-        pytest.skip(result.stdout.strip().splitlines()[-1])
-    assert result.returncode == 0, result.stdout + result.stderr
+    said_by(ROOT / "scripts" / "ci" / "hosts.sh")
 
 
 # ---- Node.js, with its libcrypto inside the program ----

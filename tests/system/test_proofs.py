@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import tomllib
 from pathlib import Path
 
@@ -12,18 +11,10 @@ import pytest
 
 from scripts.mutate import source
 from scripts.prove import prove
-from tests.support.builds import ROOT
+from tests.support.builds import ROOT, said_by
 
 FOLDER = ROOT / "tests" / "proofs"
 SCRIPT = ROOT / "scripts" / "prove.sh"
-SKIPPED = 77
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    result = subprocess.run(["nice", str(SCRIPT), *arguments], capture_output=True, text=True, timeout=900, check=False)
-    if result.returncode == SKIPPED:
-        pytest.skip(result.stdout.strip().splitlines()[-1])
-    return result
 
 
 def steps(model: Path) -> list[tuple[str, str]]:
@@ -33,9 +24,8 @@ def steps(model: Path) -> list[tuple[str, str]]:
 
 @pytest.mark.nightly("that lists and models fit the code")
 def test_the_short_proofs_hold() -> None:
-    result = run("--quick")
-    assert result.returncode == 0, result.stdout + result.stderr
-    proved = re.findall(r"^(.*): proved, ([\d,]+) ", result.stdout, re.MULTILINE)
+    said = said_by("nice", SCRIPT, "--quick")
+    proved = re.findall(r"^(.*): proved, ([\d,]+) ", said, re.MULTILINE)
     assert [name for name, _ in proved] == [proof.name for proof in prove.read_list() if proof.quick]
     assert all(int(number.replace(",", "")) > 0 for _, number in proved)
 
@@ -43,9 +33,7 @@ def test_the_short_proofs_hold() -> None:
 @pytest.mark.nightly("that lists and models fit the code")
 @pytest.mark.parametrize("name", ["health: equal words", "budget: a look"])
 def test_the_prover_refuses_a_mutant(name: str) -> None:
-    result = run(name)
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert re.search(r"proved, .* [1-9]\d* mutants refused", result.stdout)
+    assert re.search(r"proved, .* [1-9]\d* mutants refused", said_by("nice", SCRIPT, name))
 
 
 def test_every_proof_has_a_mutant_and_every_mutant_is_there() -> None:

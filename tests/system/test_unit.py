@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.support.builds import ROOT, SAMPLE, SKIPPED, VALGRIND, programs
+from tests.support.builds import ROOT, SAMPLE, VALGRIND, programs, said_by
 
 # ThreadSanitizer has nothing to find in a program of one thread: its build has the others alone.
 PRESETS = {"dev": "", "dev-clang": "", "asan-ubsan": "", "tsan": "threads"}
@@ -76,12 +75,7 @@ VALGRIND_CASES = [
 
 def run(command: list[str], sample: bool = False) -> None:
     env = {**os.environ, **(SAMPLE if sample else {})}
-    result = subprocess.run(
-        command, cwd=ROOT / "tests", env=env, capture_output=True, text=True, timeout=600, check=False
-    )
-    if result.returncode == SKIPPED:
-        pytest.skip(result.stdout.strip().splitlines()[-1])
-    assert result.returncode == 0, result.stdout + result.stderr
+    said_by(*command, cwd=ROOT / "tests", env=env, timeout=600)
 
 
 @pytest.mark.parametrize("preset", [pytest.param(name, marks=MARKS.get(name, ())) for name in PRESETS])
