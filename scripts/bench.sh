@@ -6,7 +6,6 @@
 #     bench.sh --aes-ni         AES-NI alone, as on a CPU without VAES; --avx2: VAES without AVX-512
 #     bench.sh --root DIR       with the libcrypto of another Debian, in DIR by debootstrap: OpenSSL 3.5 from trixie
 #     bench.sh --constant-time  instead of that: does the time of AES depend on its secrets?
-#     bench.sh --build          no more than the build
 #     bench.sh ... -- ARGS      hands ARGS to Google Benchmark: -- --benchmark_filter=/16$
 #
 # Repetitions are interleaved at random. Prints tables; leaves bench.json and bench.md in build/bench.
@@ -47,16 +46,13 @@ while [ $# -gt 0 ]; do
     --constant-time)
         instead='exec build/bench/tests/bench/dudect'
         ;;
-    --build)
-        instead='exit 0'
-        ;;
     --)
         shift
         break
         ;;
     *)
         echo "usage: bench.sh [--quick] [--aes-ni | --avx2] [--root DIR] [-- ARGS for Google Benchmark]" \
-            "| --constant-time | --build" >&2
+            "| --constant-time" >&2
         exit 2
         ;;
     esac

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a process costs with drng and without it: `openssl rand 16` from start to end, and a forked child's first draw.
 
-Prints two tables, and leaves them in build/bench/startup.md. Each figure is CPU time, in rounds in which each
-configuration has its turn; ratios are of one round. A fork is that of the smallest server: its child ends at once.
-Installs what it needs from Debian's packages (root).
+For bench-docs.sh, once bench.sh has built: prints two tables, and leaves them in build/bench/startup.md. Each figure is
+CPU time, in rounds in which each configuration has its turn; ratios are of one round. A fork is that of the smallest
+server: its child ends at once.
 """
 
 from __future__ import annotations
@@ -74,7 +74,6 @@ def fork_row(name: str, costs: list[list[float]]) -> list[str]:
 
 
 def main() -> int:
-    subprocess.run([ROOT / "scripts" / "bench.sh", "--build"], check=True)
     modules = {**os.environ, "OPENSSL_MODULES": str(ROOT / "build" / "bench")}
     environments = {name: {**modules, "OPENSSL_CONF": path} for name, path in configurations().items()}
     rounds = [{name: cpu_ms(environment) for name, environment in environments.items()} for _ in range(ROUNDS)]

@@ -19,16 +19,12 @@ without AES-NI, and from a machine with a clock device, which is then watched.
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from markdown_table import table
+from common import ROOT, run, table
 
-ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "entered"
 PAGE = ROOT / "docs" / "develop" / "architecture.md"
 
@@ -40,29 +36,19 @@ DRAWS = {"warm": "a 32-byte `RAND_bytes`", "child": "the first after a fork"}
 Trace = list[tuple[int, str, str]]  # how deep a function was entered, its name, and its file with the line
 
 
-def run(command: Sequence[str | Path], text: str = "", **env: str) -> str:
-    own = {key: value for key, value in os.environ.items() if not key.startswith(("OPENSSL_", "LD_PRELOAD"))}
-    result = subprocess.run(
-        command, cwd=ROOT, env={**own, **env}, input=text, capture_output=True, text=True, check=False
-    )
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))} ended with {result.returncode}:\n{result.stdout}{result.stderr}")
-    return result.stdout
-
-
 def build() -> None:
     """Debug, since the kernels of AES are compiled with -O3 in every other configuration."""
     options = {"CMAKE_BUILD_TYPE": "Debug", "DRNG_HARDEN": "OFF", "DRNG_TESTS": "OFF", "CMAKE_C_COMPILER": "gcc"}
     settings = [f"-D{name}={value}" for name, value in {**options, "CMAKE_C_FLAGS": FLAGS}.items()]
-    run(["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", *settings])
-    run(["cmake", "--build", BUILD, "--target", "drng"])
+    run("cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", *settings)
+    run("cmake", "--build", BUILD, "--target", "drng")
     source = ROOT / "tests" / "programs" / "entered.c"
-    run(["gcc", "-std=c11", "-O2", "-Wall", "-rdynamic", source, "-o", BUILD / "entered", "-lcrypto"])
+    run("gcc", "-std=c11", "-O2", "-Wall", "-rdynamic", source, "-o", BUILD / "entered", "-lcrypto")
 
 
 def functions_at(offsets: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Two lines for each offset: the name, and the file with its line."""
-    said = run(["addr2line", "-f", "-e", BUILD / "drng.so"], "\n".join(offsets)).splitlines()
+    said = run("addr2line", "-f", "-e", BUILD / "drng.so", text="\n".join(offsets)).splitlines()
     places = [place.partition(" (")[0].removeprefix(f"{ROOT}/") for place in said[1::2]]
     return dict(zip(offsets, zip(said[::2], places, strict=True), strict=True))
 
@@ -73,7 +59,7 @@ def traces() -> dict[str, Trace]:
     settings = "\n[drng_sect]\nrequest_mixing = yes\nsource = rdrand\n"
     (BUILD / "drng.cnf").write_text(text.replace("\n[drng_sect]\n", settings), encoding="utf-8")
     env = {"OPENSSL_CONF": str(BUILD / "drng.cnf"), "OPENSSL_MODULES": str(BUILD), "OPENSSL_ia32cap": NO_VAES}
-    said = [line.split() for line in run([BUILD / "entered"], **env).splitlines()]
+    said = [line.split() for line in run(BUILD / "entered", **env).splitlines()]
     known = functions_at(sorted({words[1] for words in said if len(words) > 1}))
     found: dict[str, list[Trace]] = {draw: [] for draw in DRAWS}
     for words in said:

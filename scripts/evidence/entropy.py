@@ -9,12 +9,10 @@ the document, and compares them.
 import math
 import re
 from decimal import Decimal, localcontext
-from pathlib import Path
 
 import cutoffs
-from markdown_table import table
+from common import ROOT, table
 
-ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [
     *sorted((ROOT / "mixing").rglob("*.h")),
     ROOT / "provider" / "rand" / "drbg.c",

@@ -5,43 +5,36 @@ The programs are those of the dev build, on a scripted CPU and its clock, so tha
 that has AES-NI.
 """
 
-import os
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from unittest import SkipTest
 
-from markdown_table import table
-
-PROGRAMS = Path(__file__).resolve().parents[2] / "build" / "dev" / "tests"
+from common import ROOT, run, table
 
 
-def run(program: str, **env: str) -> str:
+def run_test(program: str, **env: str) -> str:
     if "aes" not in Path("/proc/cpuinfo").read_text(encoding="utf-8").split():
         raise SkipTest("this CPU has no AES-NI, and the tables were made on the way that has it")
-    path = PROGRAMS / program
+    path = ROOT / "build" / "dev" / "tests" / program
     if not path.exists():
         sys.exit(f"{path} is not there: cmake --preset dev && cmake --build --preset dev")
-    result = subprocess.run([str(path)], env={**os.environ, **env}, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        sys.exit(f"{path} failed:\n{result.stdout}{result.stderr}")
-    return result.stdout
+    return run(path, **env)
 
 
 def table_of(program: str, variable: str, **env: str) -> str:
     """What the program writes to the file that this variable names."""
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "table.md"
-        run(program, **{variable: str(written)}, **env)
+        run_test(program, **{variable: str(written)}, **env)
         return written.read_text(encoding="utf-8").rstrip("\n")
 
 
 def report() -> str:
     """A row for each scene: what the parameters say, and the errors, as `reason: data`."""
     rows = []
-    for scene in re.split(r"\n(?=\S)", run("fault_report").rstrip("\n")):
+    for scene in re.split(r"\n(?=\S)", run_test("fault_report").rstrip("\n")):
         title, _, seen = scene.partition("\n")
         what, _, result = title.partition(": ")
         reason = re.search("disabled-reason: (.*)", seen)

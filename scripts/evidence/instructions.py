@@ -12,14 +12,13 @@ machine has AES-NI; elsewhere the exit status is 77. Needs gcc, cmake, ninja-bui
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from common import ROOT, run
+
 WORK = ROOT / "build" / "instructions"
 MODULES = ROOT / "build" / "release"
 SOURCE = ROOT / "tests" / "programs" / "instructions.c"
@@ -39,14 +38,6 @@ MOST = {
     "EVP_RAND, 16 bytes, mixing": 925,
     "EVP_RAND, 32 bytes, mixing": 960,
 }
-
-
-def run(*command: str | Path, **env: str) -> str:
-    own = {key: value for key, value in os.environ.items() if not key.startswith(("OPENSSL_", "LD_PRELOAD"))}
-    result = subprocess.run(command, cwd=ROOT, env={**own, **env}, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))} ended with {result.returncode}:\n{result.stdout}{result.stderr}")
-    return result.stdout
 
 
 def configuration(mixing: str) -> Path:

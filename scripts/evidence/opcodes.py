@@ -5,22 +5,17 @@
 AESENC becomes AESENCLAST and the other way round, PXOR becomes POR, PADDQ PSUBQ, PSHUFB PMULHRSW, and PSHUFD and
 AESKEYGENASSIST take another immediate; so do their forms of AVX. A changed module must not load, or must choose another
 implementation of AES, or give what it gave before: none may survive. tests/programs/opcodes.c makes the trials, with
-each implementation that this CPU has. Prints a table; the exit status is 1 where one has survived, 77 where none has
-and the CPU lacks an implementation, which standard error names.
-
-    opcodes.py [--functions TEXT] [--list]    only in functions whose name holds TEXT; lists the survivors
+each implementation that this CPU has. Prints a table, and names the survivors; the exit status is 1 where one has
+survived, 77 where none has and the CPU lacks an implementation, which standard error names.
 """
 
-import argparse
 import re
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
-from markdown_table import table
+from common import ROOT, run, table
 
-ROOT = Path(__file__).resolve().parents[2]
 MODULE = ROOT / "build" / "dev" / "drng.so"
 PROGRAM = ROOT / "build" / "dev" / "tests" / "opcodes"
 SYMBOLS = (
@@ -57,18 +52,15 @@ def opcode_at(code: bytes) -> int:
     return at + (2 if code[at + 1] in (0x38, 0x3A) else 1)
 
 
-def changes(functions: str) -> list[tuple[int, int, str, str]]:
+def changes() -> list[tuple[int, int, str, str]]:
     """The offset of a byte, what it becomes, the instruction and its function."""
-    out = subprocess.run(
-        ["objdump", "-d", "-w", "--show-raw-insn", str(MODULE)], capture_output=True, text=True, check=True
-    ).stdout
     found = []
     function = ""
-    for line in out.splitlines():
+    for line in run("objdump", "-d", "-w", "--show-raw-insn", MODULE).splitlines():
         if head := re.match(r"^[0-9a-f]+ <([^>]+)>:$", line):
             function = head[1]
         match = LINE.match(line)
-        if match is None or functions not in function:
+        if match is None:
             continue
         name = re.sub(r"^(pxor|por)[dq]$", r"\1", match[3].removeprefix("v"))
         code = bytes.fromhex(match[2])
@@ -83,16 +75,8 @@ def changes(functions: str) -> list[tuple[int, int, str, str]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--functions", default="")
-    parser.add_argument("--list", action="store_true")
-    args = parser.parse_args()
-    symbols = dict(
-        reversed(line.split()[0::2])
-        for line in subprocess.run(["nm", str(MODULE)], capture_output=True, text=True, check=True).stdout.splitlines()
-        if len(line.split()) == 3
-    )
-    all_of_them = changes(args.functions)
+    symbols = {words[2]: words[0] for words in map(str.split, run("nm", MODULE).splitlines()) if len(words) == 3}
+    all_of_them = changes()
     trials = subprocess.run(
         [str(PROGRAM), str(MODULE), *(symbols[name] for name in SYMBOLS)],
         input="".join(f"{offset:x} {byte:x}\n" for offset, byte, *_ in all_of_them),
@@ -107,7 +91,7 @@ def main() -> int:
     for line in trials.stdout.splitlines():
         offset, implementation, result = line.split()
         results.setdefault(int(offset, 16), set()).add(result)
-        if result == "survives" and args.list:
+        if result == "survives":
             name, function = what[int(offset, 16)]
             print(f"{offset} {name} in {function}: {implementation}", file=sys.stderr)
     sums = {name: Counter() for name in (*OPCODES, *IMMEDIATE)}

@@ -5,17 +5,14 @@
 Works on a copy of the tree, where it builds what the tests need and runs them: first as it is, which must pass, then
 with one change at a time until a test fails. The exit status is 1 where no test did.
 
-    mutate.py                  all of them: some minutes
-    mutate.py --check          only whether each still applies, and which do not
-    mutate.py --only TEXT      those whose name holds TEXT; may be repeated
-    mutate.py --keep DIR       works in DIR, which a later run can go on with
+    mutate.py [TEXT...]           those whose name holds a TEXT, or all of them: some minutes
+    mutate.py --check             only whether each still applies, and which do not
     mutate.py --apply NAME DIR    takes it out of the tree in DIR, and leaves it so
 """
 
 import argparse
 import contextlib
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,20 +49,12 @@ class Mutation:
 
 def read_table(path: Path) -> list[Mutation]:
     """The head of mutations.toml says what a row is."""
-    try:
-        rows = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise Unusable(f"{path}: {error}") from error
-    return [mutation_of(path, name, row) for name, row in rows.items()]
-
-
-def mutation_of(path: Path, name: str, row: object) -> Mutation:
-    if not isinstance(row, list) or len(row) != 4 or not all(isinstance(text, str) for text in row):
-        raise Unusable(f"{path}: '{name}' is not four texts: where, tests, old, new")
-    where, seen_by, old, new = row
-    inside, _, file = where.partition(" in ")
-    programs, _, needs = seen_by.partition(" if ")
-    return Mutation(name, inside, old, new, tuple(programs.split()), file, needs)
+    found = []
+    for name, (where, seen_by, old, new) in tomllib.loads(path.read_text(encoding="utf-8")).items():
+        inside, _, file = where.partition(" in ")
+        programs, _, needs = seen_by.partition(" if ")
+        found.append(Mutation(name, inside, old, new, tuple(programs.split()), file, needs))
+    return found
 
 
 def place_of(root: Path, mutation: Mutation) -> source.Place:
@@ -126,19 +115,8 @@ class Copy:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.build = root / "build" / "dev"
-        git = ["git", "-c", f"safe.directory={ROOT}"]
-        listing = [*git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-        files = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        for name in filter(None, files.split("\0")):
-            if not (ROOT / name).exists():  # removed, and git has not been told
-                continue
-            target = root / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            source = (ROOT / name).read_bytes()
-            # Untouched where it is the same, so that a second run builds little.
-            if not target.exists() or target.read_bytes() != source:
-                target.write_bytes(source)
-                shutil.copymode(ROOT / name, target)
+        copying = '. scripts/packaging/sources.sh; copy_sources "$1"'
+        subprocess.run(["sh", "-euc", copying, "sh", root], cwd=ROOT, check=True)
         self._must(["cmake", "--preset", "dev", "-DDRNG_WERROR=OFF"])
 
     def _must(self, command: Sequence[str]) -> None:
@@ -219,9 +197,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Takes each protection out in turn: a test must fail each time.")
     parser.add_argument("--check", action="store_true", help="only see whether every mutation still applies")
     parser.add_argument("--apply", nargs=2, metavar=("NAME", "DIR"), help="take one out of the tree in DIR")
-    parser.add_argument("--only", action="append", metavar="TEXT", help="those whose name holds TEXT")
     parser.add_argument("--table", type=Path, default=TABLE, help="another table than mutations.toml")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="work in DIR and leave it")
+    parser.add_argument("names", nargs="*", metavar="TEXT", help="those whose name holds a TEXT")
     args = parser.parse_args()
     try:
         mutations = read_table(args.table)
@@ -236,12 +213,11 @@ def main() -> int:
         if args.check:
             print(f"All {len(mutations)} mutations apply")
             return 0
-        mutations = [m for m in mutations if not args.only or any(text in m.name for text in args.only)]
+        mutations = [m for m in mutations if not args.names or any(text in m.name for text in args.names)]
         if not mutations:
             raise Unusable("no mutation has such a name")
-        with contextlib.ExitStack() as stack:
-            work = args.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="drng-mutate-")))
-            return 1 if run_all(mutations, work) else 0
+        with tempfile.TemporaryDirectory(prefix="drng-mutate-") as work:
+            return 1 if run_all(mutations, Path(work, "tree")) else 0
     except Unusable as problem:
         print(problem, file=sys.stderr)
         return 2

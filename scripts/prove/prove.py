@@ -55,7 +55,6 @@ class Proof:
     variants: tuple[str, ...] = ("",)  # definitions; the proof is run with each
     replace: tuple[str, ...] = ()  # "f:g": calls of f() become calls of g()
     quick: bool = False
-    options: tuple[str, ...] = ()
     mutants: tuple[str, ...] = ()  # names in tests/mutations/mutations.toml
     broken: tuple[str, ...] = ()  # definitions with which a model or a harness must fail
 
@@ -69,36 +68,26 @@ class Outcome:
     refused: list[str] = field(default_factory=list)
 
 
-def read_list(path: Path = LIST) -> list[Proof]:
-    try:
-        rows = tomllib.loads(path.read_text(encoding="utf-8"))
-        lists = ("sources", "unwindset", "variants", "replace", "options", "mutants", "broken")
-        return [
-            Proof(name, **{key: tuple(value) if key in lists else value for key, value in row.items()})
-            for name, row in rows.items()
-        ]
-    except (tomllib.TOMLDecodeError, TypeError) as error:
-        raise Unusable(f"{path}: {error}") from error
+def read_list() -> list[Proof]:
+    rows = tomllib.loads(LIST.read_text(encoding="utf-8")).items()
+    return [
+        Proof(name, **{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
+        for name, row in rows
+    ]
 
 
 # ---- Running a tool ----
 
 
-@dataclass(frozen=True)
-class Tools:
-    """Where the tools are: in a chroot."""
-
-    chroot: Path
-
-    def run(self, root: Path, folder: Path, command: Sequence[str], seconds: int) -> tuple[int, str, str]:
-        """Status, output and complaints. What runs longer than `seconds` ends with 124, and in any case with this one:
-        the signal goes to `timeout`, and to what that has started."""
-        dies = ["setpriv", "--pdeathsig=KILL"]
-        limited = [*dies, "timeout", "--kill-after=1", str(seconds), *dies, "prlimit", f"--as={MEMORY}"]
-        enter = [str(ROOT / "scripts/ci/chroot.sh"), "enter", "--bind", str(root), str(root), str(self.chroot)]
-        inside = ["sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", str(folder), *command]
-        result = subprocess.run([*limited, *enter, *inside], capture_output=True, text=True, check=False)
-        return result.returncode, result.stdout, result.stderr
+def run_in(chroot: Path, root: Path, folder: Path, command: Sequence[str], seconds: int) -> tuple[int, str, str]:
+    """Status, output and complaints. What runs longer than `seconds` ends with 124, and in any case with this one:
+    the signal goes to `timeout`, and to what that has started."""
+    dies = ["setpriv", "--pdeathsig=KILL"]
+    limited = [*dies, "timeout", "--kill-after=1", str(seconds), *dies, "prlimit", f"--as={MEMORY}"]
+    enter = [str(ROOT / "scripts/ci/chroot.sh"), "enter", "--bind", str(root), str(root), str(chroot)]
+    inside = ["sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", str(folder), *command]
+    result = subprocess.run([*limited, *enter, *inside], capture_output=True, text=True, check=False)
+    return result.returncode, result.stdout, result.stderr
 
 
 # ---- CBMC ----
@@ -118,12 +107,8 @@ class Verdict:
 
 def command_of(root: Path, proof: Proof, variant: str, *more: str) -> list[str]:
     defines = [f"-D{word}" for word in variant.split()]
-    unwinding = [
-        "--unwind",
-        str(proof.unwind),
-        *(("--unwindset", ",".join(proof.unwindset)) if proof.unwindset else ()),
-    ]
-    options = [*ALWAYS, *unwinding, *proof.options, *more]
+    unwindset = ("--unwindset", ",".join(proof.unwindset)) if proof.unwindset else ()
+    options = [*ALWAYS, "--unwind", str(proof.unwind), *unwindset, *more]
     read = [*defines, "-I", "models", "-I", str(root), proof.file, *(str(root / source) for source in proof.sources)]
     if not proof.replace:
         return ["cbmc", *read, "--function", proof.entry, *options]
@@ -156,9 +141,9 @@ def read_verdict(status: int, output: str, complaints: str) -> Verdict:
     return Verdict(properties, "" if ended else " ".join(errors) or complaints.strip() or f"status {status}")
 
 
-def ask(tools: Tools, root: Path, proof: Proof, variant: str, *options: str) -> Verdict:
+def ask(chroot: Path, root: Path, proof: Proof, variant: str, *options: str) -> Verdict:
     command = command_of(root, proof, variant, "--json-ui", *options)
-    return read_verdict(*tools.run(root, root / "tests/proofs", command, seconds_for(proof)))
+    return read_verdict(*run_in(chroot, root, root / "tests/proofs", command, seconds_for(proof)))
 
 
 def wants_reached(root: Path, proof: Proof) -> set[str]:
@@ -170,13 +155,13 @@ def wants_reached(root: Path, proof: Proof) -> set[str]:
     return set(re.findall(r'REACHED\("([^"]*)"\)', body[1]))
 
 
-def unreached(tools: Tools, root: Path, proof: Proof) -> list[str]:
+def unreached(chroot: Path, root: Path, proof: Proof) -> list[str]:
     """The ends that no variant reaches."""
     left = wants_reached(root, proof)
     if not left:
         return ["names no end that must be reached"]
     for variant in proof.variants:
-        verdict = ask(tools, root, proof, f"{variant} VACUITY", "--no-standard-checks", "--no-unwinding-assertions")
+        verdict = ask(chroot, root, proof, f"{variant} VACUITY", "--no-standard-checks", "--no-unwinding-assertions")
         if verdict.complaint:
             return [f"whether its ends are reached: {verdict.complaint}"]
         left -= {text.partition("reached: ")[2] for text in verdict.failed}
@@ -185,11 +170,11 @@ def unreached(tools: Tools, root: Path, proof: Proof) -> list[str]:
     return [f"not reached: {end}" for end in sorted(left)]
 
 
-def prove_harness(tools: Tools, root: Path, proof: Proof) -> Outcome:
+def prove_harness(chroot: Path, root: Path, proof: Proof) -> Outcome:
     outcome = Outcome(proof.name)
     begun = time.monotonic()
     for variant in proof.variants:
-        verdict = ask(tools, root, proof, variant, *CHECKS)
+        verdict = ask(chroot, root, proof, variant, *CHECKS)
         outcome.properties += len(verdict.properties)
         if verdict.complaint:
             outcome.wrong.append(f"{variant} {verdict.complaint}".strip())
@@ -200,14 +185,14 @@ def prove_harness(tools: Tools, root: Path, proof: Proof) -> Outcome:
             break
     outcome.seconds = time.monotonic() - begun
     if not outcome.wrong:
-        outcome.wrong = unreached(tools, root, proof)
+        outcome.wrong = unreached(chroot, root, proof)
     return outcome
 
 
-def refuses(tools: Tools, root: Path, proof: Proof, more: str = "") -> bool:
+def refuses(chroot: Path, root: Path, proof: Proof, more: str = "") -> bool:
     """Whether the prover finds something wrong. That it came to no end is no refusal."""
     for variant in proof.variants:
-        verdict = ask(tools, root, proof, f"{variant} {more}", *CHECKS)
+        verdict = ask(chroot, root, proof, f"{variant} {more}", *CHECKS)
         if not verdict.complaint and verdict.failed:
             return True
     return False
@@ -216,7 +201,7 @@ def refuses(tools: Tools, root: Path, proof: Proof, more: str = "") -> bool:
 # ---- Spin ----
 
 
-def spin(tools: Tools, root: Path, proof: Proof, variant: str) -> tuple[int, list[str]]:
+def spin(chroot: Path, root: Path, proof: Proof, variant: str) -> tuple[int, list[str]]:
     """The states that it has gone through, and what is wrong. Compiled and run in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="spin-", dir=root) as work:
         folder = Path(work)
@@ -229,25 +214,22 @@ def spin(tools: Tools, root: Path, proof: Proof, variant: str) -> tuple[int, lis
             f"spin {defines} -a model.pml && gcc {level} -w -DSAFETY -DCOLLAPSE -DVECTORSZ=4096 {limit} -o pan pan.c "
             "&& ./pan -m2000000 -n"
         )
-        status, output, complaints = tools.run(folder, folder, ["sh", "-ec", script], seconds_for(proof))
+        status, output, complaints = run_in(chroot, folder, folder, ["sh", "-ec", script], seconds_for(proof))
     states = re.search(r"^\s*(\d+) states, stored", output, re.MULTILINE)
     errors = re.search(r"errors: (\d+)", output)
     if status != 0 or states is None or errors is None:
         return 0, [f"spin: {complaints.strip() or output[-500:].strip()}"]
     wrong = re.findall(r"^pan:\d+: (.*?) \(at depth", output, re.MULTILINE)
-    if (
-        re.search(r"max search depth too small|out of memory|Search not completed.*\n(?!.*errors: [1-9])", output)
-        and not wrong
-    ):
+    if not wrong and re.search(r"max search depth too small|out of memory|Search not completed", output):
         wrong = ["the search was not completed"]
     return int(states[1]), wrong
 
 
-def prove_model(tools: Tools, root: Path, proof: Proof) -> Outcome:
+def prove_model(chroot: Path, root: Path, proof: Proof) -> Outcome:
     outcome = Outcome(proof.name)
     begun = time.monotonic()
     for variant in proof.variants:
-        states, wrong = spin(tools, root, proof, variant)
+        states, wrong = spin(chroot, root, proof, variant)
         outcome.properties += states
         outcome.wrong += [f"{variant} {text}".strip() for text in wrong]
     outcome.seconds = time.monotonic() - begun
@@ -258,8 +240,8 @@ def is_model(proof: Proof) -> bool:
     return proof.file.endswith(".pml")
 
 
-def prove(tools: Tools, root: Path, proof: Proof) -> Outcome:
-    return prove_model(tools, root, proof) if is_model(proof) else prove_harness(tools, root, proof)
+def prove(chroot: Path, root: Path, proof: Proof) -> Outcome:
+    return prove_model(chroot, root, proof) if is_model(proof) else prove_harness(chroot, root, proof)
 
 
 # ---- Mutants ----
@@ -292,23 +274,19 @@ def mutated(root: Path, name: str) -> Iterator[None]:
         copy_tree(root)
 
 
-def model_refuses(tools: Tools, root: Path, proof: Proof, more: str) -> bool:
-    wrong = spin(tools, root, proof, f"{proof.variants[0]} {more}")[1]
+def model_refuses(chroot: Path, root: Path, proof: Proof, more: str) -> bool:
+    wrong = spin(chroot, root, proof, f"{proof.variants[0]} {more}")[1]
     return bool(wrong) and not any(text.startswith("spin: ") for text in wrong)
 
 
-def refuses_mutant(tools: Tools, root: Path, proof: Proof, name: str) -> bool:
-    with mutated(root, name):
-        return refuses(tools, root, proof)
-
-
-def try_mutants(tools: Tools, root: Path, proof: Proof, outcome: Outcome) -> None:
+def try_mutants(chroot: Path, root: Path, proof: Proof, outcome: Outcome) -> None:
     """Notes which were refused, and complains of each that was not."""
     for name in proof.mutants:
-        (outcome.refused if refuses_mutant(tools, root, proof, name) else outcome.wrong).append(name)
+        with mutated(root, name):
+            (outcome.refused if refuses(chroot, root, proof) else outcome.wrong).append(name)
     for define in proof.broken:
         check = model_refuses if is_model(proof) else refuses
-        (outcome.refused if check(tools, root, proof, define) else outcome.wrong).append(define)
+        (outcome.refused if check(chroot, root, proof, define) else outcome.wrong).append(define)
     if not proof.mutants and not proof.broken:
         outcome.wrong.append("has no mutant, so it may prove anything")
 
@@ -324,13 +302,13 @@ def chosen(proofs: Sequence[Proof], names: Sequence[str], quick: bool) -> list[P
     return found
 
 
-def run(tools: Tools, proofs: Sequence[Proof], with_mutants: bool) -> int:
+def run(chroot: Path, proofs: Sequence[Proof], with_mutants: bool) -> int:
     status = 0
     with copy_of_tree() as root:
         for proof in proofs:
-            outcome = prove(tools, root, proof)
+            outcome = prove(chroot, root, proof)
             if with_mutants and not outcome.wrong:
-                try_mutants(tools, root, proof, outcome)
+                try_mutants(chroot, root, proof, outcome)
             said = f"{outcome.properties:,} {'states' if is_model(proof) else 'properties'}"
             said += f", {len(outcome.refused)} mutants refused" if with_mutants else ""
             print(
@@ -355,7 +333,7 @@ def main() -> int:
         if args.list:
             print("\n".join(f"{p.name}: {p.claims} (bound: {p.bound})" for p in proofs))
             return 0
-        return run(Tools(args.chroot), chosen(proofs, args.names, args.quick), not args.quick)
+        return run(args.chroot, chosen(proofs, args.names, args.quick), not args.quick)
     except Unusable as problem:
         print(problem, file=sys.stderr)
         return 2

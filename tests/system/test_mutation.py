@@ -35,7 +35,7 @@ def test_every_mutation_applies() -> None:
 def test_what_is_seen_and_what_is_not(tmp_path: Path) -> None:
     table = tmp_path / "table.toml"
     table.write_text(TABLE)
-    result = mutate("--table", str(table), "--keep", str(tmp_path / "copy"))
+    result = mutate("--table", str(table))
     assert result.returncode == 1, result.stderr
     assert result.stdout.splitlines()[-4:] == [
         "[1/3] no code: NOBODY",
