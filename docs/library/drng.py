@@ -26,7 +26,7 @@ class SeedInfo(ctypes.Structure):
     )
 
 
-# Where else it lies is said by DRNG_LIBRARY.
+# DRNG_LIBRARY names another path.
 library = ctypes.CDLL(os.environ.get("DRNG_LIBRARY", "libdrng.so.0"))
 library.drng_strerror.restype = c_char_p
 library.drng_open.argtypes = (POINTER(c_void_p), c_int)

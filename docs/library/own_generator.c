@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * own_generator.c - seeds a generator of the program's own, xoshiro256**, for a simulation that must be repeatable.
+ * own_generator.c - seeds a generator of the program's own, xoshiro256**, for a simulation that can be repeated.
  *
  *     cc own_generator.c -o own_generator $(pkg-config --cflags --libs drng) && ./own_generator
  *
@@ -55,7 +55,7 @@ int main(void)
     }
     printf("seed of %s, conditioner %s", info.source, info.conditioner);
     printf(", %u raw words with %u bits claimed for 16 bytes\n", info.raw_words, info.claimed_bits);
-    /* To be written down: it repeats the run. */
+    /* Put these into `state` to repeat the run. */
     printf("%016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %016" PRIx64 "\n", state[0], state[1], state[2], state[3]);
     printf("pi is about %.3f\n", estimate_pi(state, 1000000));
     return 0;

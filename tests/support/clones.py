@@ -220,7 +220,8 @@ def run(case: Case) -> Result:
 # ---- As a table ----
 
 HEADER = [
-    "| `clone-protection` | cases | later draws that repeat | draws under way that repeat | getrandom() repeats |",
+    "| `clone-protection` | cases | later draws that repeat | draws under way that repeat "
+    "| getrandom() is the same in both for up to |",
     "| --- | --- | --- | --- | --- |",
 ]
 
