@@ -16,7 +16,6 @@ HOWS = ("service", "system")
 REASONS = {
     "at-secure": "ignores OPENSSL_CONF",
     "no-variable": "drops OPENSSL_CONF",
-    "static-libcrypto": "libcrypto is linked into it",
     "own-libcrypto": "a libcrypto of its own",
     "own-context": "reads no openssl.cnf",
     "no-providers": "no providers",

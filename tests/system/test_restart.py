@@ -133,7 +133,8 @@ def test_when_a_file_came_to_be_what_is_there(tmp_path: Path) -> None:
 def test_who_is_started_with_the_machine_waits_for_its_next_start(
     pid: int, unit: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(who, "look_at_each", lambda _: [look.Look(pid, "x", unit, counters=COUNTERS, is_replaced=True)])
+    seen = look.Look(pid, "x", unit, counters=COUNTERS, is_replaced=True)
+    monkeypatch.setattr(who, "look_at_each", lambda *_: [(seen, Source())])
     fixed = services.Configuration(fixed=frozenset({"fixed.service"}))
     monkeypatch.setattr(services, "configuration", lambda: fixed)
     (process,) = who.of_processes([pid])

@@ -44,6 +44,7 @@ class Probe(Read):
     problem: str = ""
     refused: str = ""
     own: dict[str, Section] = field(default_factory=dict)  # the sections of the file without its includes
+    files: tuple[str, ...] = ()  # that it includes
     version: str = ""
     library: str = ""
     modules: str = ""  # the folder of providers that have no path
@@ -95,7 +96,7 @@ def _refused(read: Read, folders: Sequence[str]) -> str:
     return ""
 
 
-def _asked(whole: Whole, path: str) -> dict[str, Any]:
+def _asked(whole: Whole, path: str, load: bool) -> dict[str, Any]:
     """In the process that this is; a part of a Probe."""
     wanted = {name for name in map(os.fsencode, os.environ) if VARIABLES.match(name)}
     wanted.update(NAMED.findall(whole.text))
@@ -108,10 +109,10 @@ def _asked(whole: Whole, path: str) -> dict[str, Any]:
     conf, line, why = crypto.read(bytes(whole.text))
     if conf is None:
         return {**known, "problem": f"{whole.where(line)}: {why}; OpenSSL ignores it"}
-    known |= {
-        "sections": crypto.sections(conf),
-        "own": crypto.sections(crypto.read(bytes(whole.own))[0]) if whole.files else {},
-    }
+    known["sections"] = crypto.sections(conf)
+    if not load:
+        return known
+    known["own"] = crypto.sections(crypto.read(bytes(whole.own))[0]) if whole.files else {}
     read = Read(path, known["sections"])
     if os.geteuid() == 0 and (refused := _refused(read, crypto.folders())):
         return {**known, "refused": refused}
@@ -151,20 +152,23 @@ def default_file(*, own: bool = True) -> str:
     return str(aside.once(ask, aside.SECONDS))
 
 
-def probe(text: bytes, path: str) -> Probe:
-    """Of this text, which is named `path` in what is said. A Failure where libcrypto gives no answer."""
+def probe(text: bytes, path: str, *, load: bool = True) -> Probe:
+    """Of this text, which is named `path` in what is said; without `load` only what it says. A Failure where libcrypto
+    gives no answer."""
     whole = Whole()
     try:
         whole.add(text, (path,))
     except FileError as error:
+        if not load:
+            raise
         return Probe(path, problem=str(error))
     try:
-        known = aside.once(lambda: _asked(whole, path), SECONDS, ROOM)
+        known = aside.once(lambda: _asked(whole, path, load), SECONDS, ROOM)
     except Failure as error:
         limit = "a limit on memory (ulimit -v) is too low: " if "MemoryError" in str(error) else ""
         raise Failure(f"{path}: libcrypto gives no answer: {limit}{error}") from None
-    known["passed_over"] = whole.passed_over
-    for name in ("passed_over", "errors", "providers"):
+    known |= {"passed_over": whole.passed_over, "files": whole.files}
+    for name in ("passed_over", "files", "errors", "providers"):
         known[name] = tuple(known.get(name, ()))
     for role in ("primary", "public", "private", "seed"):
         known[role] = Generator(**known[role]) if known.get(role) else None

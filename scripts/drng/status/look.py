@@ -44,11 +44,9 @@ class Look:
     slice: str = ""  # of the user whose session or service it belongs to
     user: int = 0  # who has started it: a program with the set-user-ID bit does not change that
     parent: int = 0
-    ticks: int = 0  # since the machine's start, when it was started; 0 where that is not known
+    ticks: int = 0  # since the machine's start, when its program was started, by itself or by who has forked it
     problem: str = ""  # why nothing more is known of it
     missed: bool = False  # it was not looked at, since the time for its unit's processes was over
-    program: str = ""  # device and inode of what it executes
-    program_name: str = ""  # the last component of its path
     libraries: tuple[Library, ...] = ()
     counters: dict[str, Any] = field(default_factory=dict)  # of its drng.so
     uncounted: str = ""  # why the drng.so that it has loaded has none
@@ -87,13 +85,16 @@ def environment_of(raw: bytes) -> dict[bytes, bytes] | None:
     return found if found or not raw else None
 
 
+def _variables(entry: int) -> dict[str, str] | None:
+    found = environment_of(procfs.read_entry(entry, "environ"))
+    return None if found is None else {name: os.fsdecode(found.get(name.encode(), b"")) for name in VARIABLES}
+
+
 def _environment(entry: int) -> dict[str, Any]:
     """Its variables, and whether the files that they name are those that this process sees."""
     known: dict[str, Any] = {}
     with contextlib.suppress(OSError):
-        found = environment_of(procfs.read_entry(entry, "environ"))
-        if found is not None:
-            known["variables"] = {name: os.fsdecode(found.get(name.encode(), b"")) for name in VARIABLES}
+        known["variables"] = _variables(entry)
         # AT_SECURE, by which the kernel tells it so: secure_getenv(), by which libcrypto asks, finds nothing then.
         words = procfs.read_entry(entry, "auxv")
         known["is_secure"] = (23, 1) in struct.iter_unpack("LL", words[: len(words) & -struct.calcsize("LL")])
@@ -104,13 +105,31 @@ def _environment(entry: int) -> dict[str, Any]:
     return known
 
 
-def _program(entry: int) -> dict[str, str]:
-    """Nothing where there is none to be seen."""
+def as_started(look: Look) -> Look:
+    """With the time, and the variables where a title is over its own, of whose forked child it is: that has the same
+    auxiliary vector, since no other program has begun."""
+    passed = {look.pid}
+    with contextlib.suppress(*procfs.ERRORS):
+        with procfs.process(look.pid) as entry:
+            vector = procfs.read_entry(entry, "auxv")
+        # A number that is used anew can make a circle.
+        while vector and look.parent not in passed:
+            passed.add(look.parent)
+            with procfs.process(look.parent) as entry:
+                if procfs.read_entry(entry, "auxv") != vector:
+                    break
+                _, parent, _, ticks = procfs.stat_of(entry)
+                variables = look.variables if look.variables is not None else _variables(entry)
+            look = replace(look, parent=parent, ticks=ticks, variables=variables)
+    return look
+
+
+def _program(entry: int) -> tuple[int, int] | None:
+    """What it executes; None where that cannot be seen."""
     with contextlib.suppress(PermissionError, FileNotFoundError):
         file = os.stat("exe", dir_fd=entry)
-        name = Mapped(os.fsencode(os.readlink("exe", dir_fd=entry)), b"").name
-        return {"program": f"{file.st_dev}:{file.st_ino}", "program_name": printable(name)}
-    return {}
+        return file.st_dev, file.st_ino
+    return None
 
 
 def identify(pid: int, entry: int) -> Look:
@@ -140,11 +159,11 @@ def look_at(who: Look, entry: int, known: Known) -> Look:
     program, memory = _program(entry), Memory(who.pid, entry)
     with os.fdopen(os.open("maps", procfs.O_READ, dir_fd=entry), "rb", buffering=1 << 16) as stream:
         files = mapped_files(stream)
-        if stream.tell() == 0 and program:
+        if stream.tell() == 0 and program is not None:
             raise ProcessLookupError("it has ended, and has no memory any more")
     # First, since it waits for the lock of the process's mappings so that a signal ends it: see Memory.
     environment = _environment(entry)
-    found = {**program, **environment, **_module(memory, files)}
+    found = {**environment, **_module(memory, files)}
     look = replace(who, libraries=libraries_of(memory, files, who.user, known), **found)
     if _program(entry) != program:
         raise ProcessLookupError("it has ended, or has started another program")

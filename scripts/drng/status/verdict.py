@@ -31,19 +31,24 @@ RESTART = {
     REBOOT: "needs a reboot",
 }
 
-WITH_PATH = "give the whole path of drng.so as `module =` in openssl.cnf"
-
 # For each reason what is said of a process ("it"), and the cure, into which the unit's name is put.
 SECURE = "it runs with another user's rights or with capabilities (AT_SECURE), so libcrypto ignores OPENSSL_CONF"
+NO_FILE = (
+    "it reads no openssl.cnf (OPENSSL_INIT_NO_LOAD_CONFIG; Node.js without --openssl-shared-config), or draws in a "
+    "context of its own"
+)
+CLEARED = (
+    "its start script, EnvironmentFile= or program clears or changes the environment: set OPENSSL_CONF there "
+    "(programs.md), or `drng-enable on --system`"
+)
 REASONS = {
     "started-before": ("it started before openssl.cnf named drng", "systemctl restart {unit}"),
     "at-secure": (SECURE, "drng-enable on --system"),
-    "no-variable": ("the unit sets OPENSSL_CONF, but the process does not have it", ""),
+    "no-variable": ("the process does not have the OPENSSL_CONF that its unit sets", CLEARED),
     "no-providers": ("it has {library}, which has no providers", "another build of the program"),
-    "own-libcrypto": ("its own libcrypto, {library}, finds no module", WITH_PATH),
-    "static-libcrypto": ("{library} finds no module", WITH_PATH),
+    "own-libcrypto": ("{library} finds no module", "give the whole path of drng.so as `module =` in openssl.cnf"),
     "other-libcrypto": ("{library} draws without drng", "drng-enable on --system"),
-    "own-context": ("it reads no openssl.cnf (OPENSSL_INIT_NO_LOAD_CONFIG), or draws in a context of its own", ""),
+    "own-context": (NO_FILE, ""),
     "architecture": ("it is a program of another architecture", "install drng for that, too"),
     "not-readable": ("it cannot read its openssl.cnf", ""),
     "module": ("drng did not load", "drng-conf {file}"),
@@ -56,20 +61,6 @@ REASONS = {
 }
 
 OF_OTHERS = "drng's generators serve, with seeds that are not drng's"
-
-# What starts its programs with the variables alone that a file of its own names.
-IMPORTS = {
-    "postgresql": "put OPENSSL_CONF into the cluster's file `environment`",
-    "postfix": "add OPENSSL_CONF to import_environment in main.cf",
-    "dovecot": "add OPENSSL_CONF to import_environment in dovecot.conf",
-}
-SCRIPT = "its start script or its program clears the environment: set OPENSSL_CONF there, or `drng-enable on --system`"
-
-OVERRULED = "remove that line from its EnvironmentFile=, or from its start script"
-
-# Has libcrypto linked into it as a rule, and asks openssl.cnf for a section of its own.
-NODE = "node"
-NODE_READS = "libcrypto is linked into it; Node.js reads what openssl_conf names with --openssl-shared-config only"
 
 
 @dataclass(frozen=True)
@@ -137,15 +128,13 @@ def _why_openssl(look: Look, setting: Setting | None, source: Source, started: f
     """The first that holds of a process whose libcrypto has been used, and has not loaded drng. `source` is the
     openssl.cnf that it would read now."""
     variables = look.variables or {}
-    known = next((name for name in IMPORTS if look.unit.startswith(name) or look.program_name == name), "")
     used = [library for library in look.libraries if library.used]
     own = [library for library in used if not library.is_systems]
-    is_static = not any(library.is_shared for library in used)
     folder = "" if look.is_secure else variables.get("OPENSSL_MODULES", "")
     late = 0 < started < max(source.changed, setting.changed if setting and not look.is_secure else 0.0)
-    # Who writes titles over the environment hides whether the variable was there.
-    has_none = bool(known) if look.variables is None else not variables["OPENSSL_CONF"]
-    dropped = setting is not None and has_none and not look.is_secure
+    # Who writes titles over the environment hides the variable.
+    value = variables.get("OPENSSL_CONF", "")
+    dropped = setting is not None and value != setting.path and not look.is_secure
     if look.uncounted:
         return "module", look.uncounted, ""
     if any(library.is_foreign for library in used):
@@ -154,7 +143,7 @@ def _why_openssl(look: Look, setting: Setting | None, source: Source, started: f
         return "no-providers", _said("no-providers", old), ""
     if source.elsewhere and not (late or dropped):
         return "elsewhere", source.elsewhere, source.command
-    if look.is_secure and (setting or variables.get("OPENSSL_CONF")) and not source.names_drng:
+    if look.is_secure and (setting or value) and not source.names_drng:
         return "at-secure", "", ""
     if source.problem and not (source.names_drng and late):
         return "not-readable", f"it cannot read its openssl.cnf: {source.problem}", ""
@@ -164,17 +153,11 @@ def _why_openssl(look: Look, setting: Setting | None, source: Source, started: f
     if late:
         return "started-before", "", ""
     if dropped:
-        return "no-variable", "", IMPORTS.get(known, SCRIPT)
-    if setting and variables.get("OPENSSL_CONF", setting.path) not in ("", setting.path) and not look.is_secure:
-        own_value = printable(variables["OPENSSL_CONF"])
-        return "no-variable", f"it has OPENSSL_CONF={own_value}, and not what its unit sets", OVERRULED
-    if is_static and look.program_name == NODE:
-        return "static-libcrypto", NODE_READS, "start it with --openssl-shared-config"
+        return "no-variable", "", ""
     if own and not source.module.startswith("/"):
-        reason = "static-libcrypto" if is_static else "own-libcrypto"
-        return reason, _said(reason, own), ""
+        return "own-libcrypto", _said("own-libcrypto", own), ""
     if folder and not source.module.startswith("/") and folder != source.folder:
-        return "module", f"drng did not load: OPENSSL_MODULES names {printable(folder)}", WITH_PATH
+        return "module", f"drng did not load: OPENSSL_MODULES names {printable(folder)}", ""
     if source.not_loaded:
         return "module", f"drng did not load: {source.not_loaded}", ""
     return "own-context", "", ""
@@ -237,8 +220,10 @@ def judge(look: Look, setting: Setting | None, source: Source, started: float) -
     if not any(library.used for library in look.libraries):
         return Process(**vars(look), idle=bool(look.libraries))
     found = _why_openssl(look, setting, source, started)
-    # Its openssl.cnf lets no other generator serve; Node.js need not have read it.
-    fails = source.is_strict and found[0] in ("module", "own-libcrypto", "static-libcrypto") and found[1] != NODE_READS
+    # Its openssl.cnf lets no other generator serve; a program with libcrypto linked into it, as Node.js, need not have
+    # read that.
+    fails = source.is_strict and found[0] in ("module", "own-libcrypto")
+    fails = fails and any(library.used and library.is_shared for library in look.libraries)
     restart = CONFIGURATION if found[0] == "started-before" else restart
     told = _told(look, found, source.path)
     return Process(**vars(look), served_by=NOBODY if fails else OPENSSL, restart=restart, **told)

@@ -18,10 +18,10 @@ from ..terminal import Failure
 from ..text import printable
 from . import services, verdict
 from .libraries import Known, Library
-from .look import Look, identify, inspect
+from .look import Look, as_started, identify, inspect
 from .output import is_served, lines
 from .services import Configuration
-from .sources import Source, Sources
+from .sources import Source, source_of
 from .verdict import REBOOT, Process, judge
 
 __all__ = ["Process", "is_served", "lines", "of_processes", "of_unit"]
@@ -70,73 +70,58 @@ def look_of(answer: dict[str, Any]) -> Look:
     return Look(**{**answer, "libraries": tuple(Library(**library) for library in answer["libraries"])})
 
 
-def look_at_each(pids: Sequence[int]) -> list[Look]:
-    """Those of them that are there; in other processes, since looking may hang: see aside.py."""
-    known: Known = {}
-    payers, left = {pid: payer(pid) for pid in pids}, unended()
-
-    def work(pid: int) -> Any:
-        ctypes.CDLL(None).prctl(PR_SET_NAME, child_for(payers[pid]).encode())
-        try:
-            return asdict(inspect(pid, known))
-        except TargetError:
-            return None
-
-    held = [pid for pid in pids if child_for(payers[pid]) in left]
-    found = {who.pid: replace(who, problem=UNENDED, missed=True) for who in map(identified, held) if who}
-    to_do = [pid for pid in pids if pid not in held]
-    for pid, answer in aside.each(to_do, work, altogether=aside.ALTOGETHER, unit_of=payers.__getitem__, room=ROOM):
-        if not isinstance(answer, aside.Missed):
-            found |= {pid: look_of(answer)} if answer else {}
-        elif who := identified(pid):
-            why = printable(f"it cannot be looked at: {answer.reason}")
-            found[pid] = replace(who, problem=why, missed=answer.reason == aside.OUT_OF_TIME)
-    return [found[pid] for pid in pids if pid in found]
-
-
-# ---- Judging ----
-
-
-def _first_of(look: Look, others: dict[int, Look]) -> Look:
-    """The one that was started of a program, of which this is, or is a forked child."""
-    for _ in others:  # numbers that are used anew may make a circle
-        parent = others.get(look.parent)
-        if parent is None or not look.program or parent.program != look.program:
-            break
-        look = parent
-    return look
-
-
-def _judged(look: Look, first: Look, now: Configuration, sources: Sources, default: str) -> Process | None:
-    """By the openssl.cnf that it would read now; None where it has ended."""
-    # Who writes titles over its environment hides what the one that was started still shows.
-    look = look if look.variables is not None else replace(look, variables=first.variables)
+def read_by(look: Look, now: Configuration, default: str) -> Source:
+    """The openssl.cnf that it would read now, where it must be known."""
     setting, counters = now.units.get(look.unit), look.counters
     own, given = (look.variables or {}).get("OPENSSL_CONF", ""), setting.path if setting else ""
     # One that has drng has read what it was started with; another is told of what it would read.
     path = "" if look.is_secure else (own or given) if counters else (given or own)
     served = bool(counters) and counters["requests"] > 0 and not verdict.is_seeded_by_others(counters)
     asks = not served and (counters or any(library.used for library in look.libraries))
-    try:
-        source = sources.of(look, path or default) if asks else Source()
-    except OSError:
-        return None
-    process = judge(look, setting, source, procfs.started_at(first.ticks) if first.ticks else 0.0)
-    if process.restart and (look.pid == 1 or look.unit in now.fixed or systemd.waits_for_reboot(look.unit)):
-        return replace(process, restart=REBOOT, cure="needs a reboot")
-    return process
+    return source_of(look, path or default) if asks else Source()
 
 
-def of_processes(pids: Sequence[int]) -> list[Process]:
-    """Those of them that are there."""
+def look_at_each(pids: Sequence[int], now: Configuration) -> list[tuple[Look, Source]]:
+    """Those of them that are there; in other processes, since looking may hang: see aside.py."""
+    known: Known = {}
+    payers, left = {pid: payer(pid) for pid in pids}, unended()
     try:
         default = default_file(own=False)
     except Failure:
         default = ""  # nobody can tell
-    now, looks, sources = services.configuration(), look_at_each([*dict.fromkeys(pids)]), Sources()
-    others = {look.pid: look for look in looks}
-    judged = (_judged(look, _first_of(look, others), now, sources, default) for look in looks)
-    return [process for process in judged if process is not None]
+
+    def work(pid: int) -> Any:
+        ctypes.CDLL(None).prctl(PR_SET_NAME, child_for(payers[pid]).encode())
+        with contextlib.suppress(TargetError, FileNotFoundError, ProcessLookupError):
+            look = as_started(inspect(pid, known))
+            return asdict(look), asdict(read_by(look, now, default))
+        return None
+
+    held = [pid for pid in pids if child_for(payers[pid]) in left]
+    found = {who.pid: (replace(who, problem=UNENDED, missed=True), Source()) for who in map(identified, held) if who}
+    to_do = [pid for pid in pids if pid not in held]
+    for pid, answer in aside.each(to_do, work, altogether=aside.ALTOGETHER, unit_of=payers.__getitem__, room=ROOM):
+        if not isinstance(answer, aside.Missed):
+            found |= {pid: (look_of(answer[0]), Source(**answer[1]))} if answer else {}
+        elif who := identified(pid):
+            why = printable(f"it cannot be looked at: {answer.reason}")
+            found[pid] = replace(who, problem=why, missed=answer.reason == aside.OUT_OF_TIME), Source()
+    return [found[pid] for pid in pids if pid in found]
+
+
+# ---- Judging ----
+
+
+def of_processes(pids: Sequence[int]) -> list[Process]:
+    """Those of them that are there."""
+    now, judged = services.configuration(), []
+    for look, source in look_at_each([*dict.fromkeys(pids)], now):
+        started = procfs.started_at(look.ticks) if look.ticks else 0.0
+        process = judge(look, now.units.get(look.unit), source, started)
+        if process.restart and (look.pid == 1 or look.unit in now.fixed or systemd.waits_for_reboot(look.unit)):
+            process = replace(process, restart=REBOOT, cure="needs a reboot")
+        judged.append(process)
+    return judged
 
 
 def of_unit(unit: str) -> list[Process]:
