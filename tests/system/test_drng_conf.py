@@ -436,11 +436,11 @@ def test_a_module_finds_no_terminal(theirs: Path) -> None:
 SAYER = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from scripts.drng.conf import command, meaning, probe
+from scripts.drng.conf import command, probe
 from scripts.drng.paths import read_once
 for path in map(str.strip, sys.stdin):
     found = probe.probe(read_once(path), path)
-    said = command.mistakes(found, meaning.understand(found))
+    said = command.mistakes(found)
     print(json.dumps([*said, *filter(None, [found.problem])]), flush=True)
 """
 

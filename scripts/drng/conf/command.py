@@ -20,7 +20,6 @@ from .meaning import (
     INIT_KEYS,
     RANDOM_KEYS,
     SEED_SOURCES,
-    Meaning,
     generators_of,
     hint,
     is_active,
@@ -28,9 +27,9 @@ from .meaning import (
     lost,
     named_sections,
     providers_of,
-    understand,
+    warnings_of,
 )
-from .probe import Probe, default_file, probe
+from .probe import GENERATORS, Probe, default_file, probe
 from .reading import Read
 
 NOTHING, WARNINGS, UNREAD, IO_ERROR = 0, 1, 2, 74  # exit statuses
@@ -52,46 +51,44 @@ def replaced(found: Probe) -> Iterator[str]:
         yield f"openssl_conf = {old}: an .include makes it {new}; write at the end of the file: [{new}] {kept}"
 
 
-def not_loaded(found: Probe, meaning: Meaning) -> Iterator[str]:
-    sections = providers_of(found, meaning.init)
+def not_loaded(found: Probe, warnings: list[str]) -> Iterator[str]:
+    init, _, _, _, drng = named_sections(found)
+    sections = providers_of(found, init)
     for name, why in found.not_loaded.items() if not found.stopped else ():
         # By its name alone it may load: then it is what the file says of it that keeps it from that.
-        own = [warning for warning in meaning.warnings if warning.startswith(f"[{sections[name]}]")]
+        own = [warning for warning in warnings if warning.startswith(f"[{sections[name]}]")]
         yield f"{name} did not load: {why or '; '.join(own) or 'libcrypto does not say why'}"
-    if meaning.drng and not is_active(found, meaning.drng):
-        yield f"drng is not loaded: [{meaning.drng}] has no `activate = 1`"
+    if drng and not is_active(found, drng):
+        yield f"drng is not loaded: [{drng}] has no `activate = 1`"
 
 
-def lost_by_fips(found: Probe, meaning: Meaning) -> Iterator[str]:
+def lost_by_fips(found: Probe) -> Iterator[str]:
     """The queries that find nothing of drng's, since it has no certificate."""
-    random = generators_of(found, meaning.init)
-    for key, generator in (("properties", found.public), ("seed_properties", found.seed)):
+    named = named_sections(found)
+    random = generators_of(found, named.init)
+    for key, role in (("properties", "public"), ("seed_properties", "seed")):
         query = random.get(key, "")
-        if found.fips and not generator and "provider=drng" in query and not TAKEN_BACK.search(query):
+        if found.fips and not found.provider(role) and "provider=drng" in query and not TAKEN_BACK.search(query):
             why = "OpenSSL adds fips=yes, and nothing matches both; write provider=drng,-fips"
-            yield f"[{meaning.random}] {key} = {query}: {why}"
+            yield f"[{named.random}] {key} = {query}: {why}"
 
 
-def not_served(found: Probe, meaning: Meaning) -> Iterator[str]:
+def not_served(found: Probe) -> Iterator[str]:
     """What is not drng's though the file names it."""
-    random = generators_of(found, meaning.init)
-    if not (meaning.drng or "provider=drng" in random.get("properties", "")):
+    named = named_sections(found)
+    random = generators_of(found, named.init)
+    if not (named.drng or "provider=drng" in random.get("properties", "")):
         return
-    roles = {"primary": found.primary, "public": found.public, "private": found.private}
-    others = ", ".join(role for role, generator in roles.items() if not generator or generator.provider != "drng")
+    others = ", ".join(role for role in GENERATORS if found.provider(role) != "drng")
     if found.override:
-        yield (
-            f"{found.override} serves, and not drng; with a FIPS provider, set random_provider = none in a section "
-            f"that [{meaning.init}] names as `random` before it names `providers`"
-        )
+        cure = f"a section that [{named.init}] names as `random` before it names `providers`"
+        yield f"{found.override} serves, and not drng; with a FIPS provider, set random_provider = none in {cure}"
     elif others:
-        yield (
-            f"the {others} generator is not drng's: name a section with `properties = provider=drng` as `random` in "
-            f"[{meaning.init}]"
-        )
+        cure = f"name a section with `properties = provider=drng` as `random` in [{named.init}]"
+        yield f"the {others} generator is not drng's: {cure}"
     seed = random.get("seed", SEED_SOURCES[0])
-    if "provider=drng" in random.get("seed_properties", "") and found.seed is None:
-        yield f"[{meaning.random}] seed = {seed}: drng has no seed source of this name{hint(seed, SEED_SOURCES)}"
+    if "provider=drng" in random.get("seed_properties", "") and not found.provider("seed"):
+        yield f"[{named.random}] seed = {seed}: drng has no seed source of this name{hint(seed, SEED_SOURCES)}"
     if not found.ciphers:
         yield "programs have no ciphers: write `activate = 1` in the default provider's section, too"
 
@@ -102,24 +99,26 @@ def spelling(error: str) -> str:
     return hint(unknown[1], (*INIT_KEYS, *RANDOM_KEYS)) if unknown else ""
 
 
-def mistakes(found: Probe, meaning: Meaning) -> list[str]:
+def mistakes(found: Probe) -> list[str]:
     """What libcrypto says of the file, and what it does not do although the file asks for it."""
-    ends = "OpenSSL reads the file no further: "
+    ends, warnings = "OpenSSL reads the file no further: ", warnings_of(found)
+    if found.refused:
+        return [found.refused, *warnings]
     said = [f"{ends}{found.stopped}{spelling(found.stopped)}"] if found.stopped else []
-    said += [*not_loaded(found, meaning), *found.errors, *lost_by_fips(found, meaning)]
-    said += [] if said else not_served(found, meaning)
+    said += [*not_loaded(found, warnings), *found.errors, *lost_by_fips(found)]
+    said += [] if said else not_served(found)
     said += replaced(found)
     for path in (why.rpartition(": ")[0] for why in found.passed_over if "fipsmodule" in why):
         said.append(f"{path} is made by: openssl fipsinstall -module {found.modules}/fips.so -out {path}")
-    return [*(each for each in meaning.warnings if not any(each in line for line in said)), *said]
+    return [*(each for each in warnings if not any(each in line for line in said)), *said]
 
 
-def report(found: Probe, meaning: Meaning) -> None:
-    for name in ("init", "random", "providers", "default", "drng"):
-        value = visible(getattr(meaning, name))
-        print(f"{name:9}  {f'[{value}]' if value else 'not named'}")
+def report(found: Probe) -> None:
+    for name, section in named_sections(found)._asdict().items():
+        print(f"{name:9}  {f'[{visible(section)}]' if section else 'not named'}")
     if not found.refused:
-        serves = found.public if found.public and found.rand_bytes else "nobody"
+        public = found.rand_bytes and found.generators["public"]
+        serves = "{name} of provider {provider}".format(**public) if public else "nobody"
         print(visible(f"{'serves':9}  {found.override or serves}"))
 
 
@@ -138,13 +137,12 @@ def check(words: list[str]) -> int:
     found = probe(text, path)
     if found.problem:
         raise Failure(found.problem)
-    meaning = understand(found)
-    report(found, meaning)
+    report(found)
     sys.stdout.flush()
-    warnings = [found.refused, *meaning.warnings] if found.refused else mistakes(found, meaning)
-    for warning in warnings:
-        complain(warning)
-    return WARNINGS if warnings else NOTHING
+    wrong = mistakes(found)
+    for line in wrong:
+        complain(line)
+    return WARNINGS if wrong else NOTHING
 
 
 def run() -> NoReturn:

@@ -86,10 +86,6 @@ class Libcrypto:
         """Of what has failed."""
         return self.errors() or ["libcrypto does not say why"]
 
-    def default_file(self) -> str:
-        """What OPENSSL_CONF names, or the file that this libcrypto was built to read."""
-        return os.fsdecode(self.lib.CONF_get1_default_config_file() or b"")
-
     def folders(self) -> list[str]:
         """In which it looks for providers and engines that have no path."""
         own = (os.fsdecode(self.lib.OPENSSL_info(number) or b"") for number in (MODULES_DIRECTORY, ENGINES_DIRECTORY))
@@ -98,7 +94,6 @@ class Libcrypto:
     def read(self, text: bytes) -> tuple[ctypes.c_void_p | None, int, str]:
         """The text as an openssl.cnf, in the place of any other; or the line in which it is none, and why."""
         self.lib.OPENSSL_init_crypto(ctypes.c_uint64(INIT_NO_LOAD_CONFIG), None)
-        self.errors()
         conf, line = ctypes.c_void_p(self.lib.NCONF_new(None)), ctypes.c_long(-1)
         memory = ctypes.c_void_p(self.lib.BIO_new_mem_buf(text, len(text)))
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -108,15 +103,15 @@ class Libcrypto:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
         return (conf, 0, "") if loaded else (None, line.value, "; ".join(self.why()))
 
-    def sections(self, conf: ctypes.c_void_p | None) -> dict[str, dict[str, str]]:
-        def items(stack: Any, kind: Any) -> list[Any]:
-            stack = ctypes.c_void_p(stack)
-            count = self.lib.OPENSSL_sk_num(stack)
-            return [ctypes.cast(self.lib.OPENSSL_sk_value(stack, i), kind) for i in range(max(0, count))]
+    def _items(self, stack: int | None, kind: Any) -> list[Any]:
+        count = self.lib.OPENSSL_sk_num(ctypes.c_void_p(stack))
+        values = (self.lib.OPENSSL_sk_value(ctypes.c_void_p(stack), i) for i in range(max(0, count)))
+        return [ctypes.cast(value, kind) for value in values]
 
+    def sections(self, conf: ctypes.c_void_p | None) -> dict[str, dict[str, str]]:
         found = {}
-        for name in items(self.lib.NCONF_get_section_names(conf), ctypes.c_char_p) if conf else ():
-            values = items(self.lib.NCONF_get_section(conf, name), ctypes.POINTER(Value))
+        for name in self._items(self.lib.NCONF_get_section_names(conf), ctypes.c_char_p) if conf else ():
+            values = self._items(self.lib.NCONF_get_section(conf, name), ctypes.POINTER(Value))
             found[decoded(name.value)] = {decoded(v.contents.name): decoded(v.contents.value) for v in values}
         return found
 
@@ -153,9 +148,8 @@ class Libcrypto:
     def generator(self, role: str) -> dict[str, str] | None:
         """Name and provider of libcrypto's primary, public or private generator."""
         context = getattr(self.lib, f"RAND_get0_{role}")(None)
-        if not context:
-            return None
-        return self._algorithm(ctypes.c_void_p(self.lib.EVP_RAND_CTX_get0_rand(ctypes.c_void_p(context))))
+        algorithm = context and self.lib.EVP_RAND_CTX_get0_rand(ctypes.c_void_p(context))
+        return self._algorithm(ctypes.c_void_p(algorithm)) if algorithm else None
 
     def seed_source(self, name: str, query: str) -> dict[str, str] | None:
         """What libcrypto finds when it looks for the seed source; None: it reads the system's bytes itself."""
@@ -192,20 +186,13 @@ class Libcrypto:
         """Every parameter that an active provider answers, or None where it is not active."""
         if not self.is_active(name):
             return None
-        provider = ctypes.c_void_p(self.lib.OSSL_PROVIDER_load(None, os.fsencode(name)))
+        provider, answer = ctypes.c_void_p(self.lib.OSSL_PROVIDER_load(None, os.fsencode(name))), {}
         table = self.lib.OSSL_PROVIDER_gettable_params(provider)
-        known = itertools.takewhile(lambda param: param.key, map(table.__getitem__, itertools.count() if table else ()))
-        answer = {os.fsdecode(param.key): self._param(provider, param) for param in known}
+        for known in itertools.takewhile(lambda p: p.key, map(table.__getitem__, itertools.count() if table else ())):
+            value = ctypes.c_char_p() if known.data_type == UTF8_PTR else ctypes.c_uint64()
+            size = 0 if known.data_type == UTF8_PTR else ctypes.sizeof(value)
+            asked = Param(known.key, known.data_type, ctypes.addressof(value), size, ctypes.c_size_t(-1).value)
+            if self.lib.OSSL_PROVIDER_get_params(provider, (Param * 2)(asked)) == 1 and value.value is not None:
+                answer[decoded(known.key)] = value.value if isinstance(value.value, int) else decoded(value.value)
         self.lib.OSSL_PROVIDER_unload(provider)
-        return {key: value for key, value in answer.items() if value is not None}
-
-    def _param(self, provider: ctypes.c_void_p, known: Param) -> str | int | None:
-        is_text = known.data_type == UTF8_PTR
-        value = ctypes.c_char_p() if is_text else ctypes.c_uint32() if known.data_size == 4 else ctypes.c_uint64()
-        size = 0 if is_text else ctypes.sizeof(value)
-        params = (Param * 2)(
-            Param(known.key, known.data_type, ctypes.addressof(value), size, ctypes.c_size_t(-1).value)
-        )
-        if self.lib.OSSL_PROVIDER_get_params(provider, params) != 1 or value.value is None:
-            return None
-        return value.value if isinstance(value.value, int) else os.fsdecode(value.value)
+        return answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..instructions import INSTRUCTIONS, WORDS
 from ..text import visible
@@ -47,16 +47,14 @@ Line = tuple[str, str, str]  # a section, a key of it, and its value
 Way = tuple[str, ...]
 
 
-@dataclass
-class Meaning:
-    """Names of sections, "" where the file names none; and what is never asked for."""
+class Named(NamedTuple):
+    """The sections that the file names, "" where it names none."""
 
-    init: str = ""
-    random: str = ""
-    providers: str = ""
-    default: str = ""
-    drng: str = ""
-    warnings: list[str] = field(default_factory=list)
+    init: str
+    random: str
+    providers: str
+    default: str
+    drng: str
 
 
 def known_as(key: str) -> str:
@@ -86,13 +84,14 @@ def generators_of(conf: Read, init: str) -> Section:
     return {key.lower(): value for _, key, value in lines_of(conf, init, "random")}
 
 
-def named_sections(conf: Read) -> Meaning:
-    """What the file calls the sections, from openssl_conf on."""
+def named_sections(conf: Read) -> Named:
+    """From openssl_conf on."""
     init = (conf.section("default") or {}).get("openssl_conf", "")
     keys = {known_as(key): value for key, value in (conf.section(init) or {}).items()}
     by_name = providers_of(conf, init)
-    default, drng = by_name.get("default", ""), by_name.get("drng", "")
-    return Meaning(init, keys.get("random", ""), keys.get("providers", ""), default, drng)
+    return Named(
+        init, keys.get("random", ""), keys.get("providers", ""), by_name.get("default", ""), by_name.get("drng", "")
+    )
 
 
 def is_active(conf: Read, name: str) -> bool:
@@ -138,11 +137,11 @@ def hint(key: str, known: Sequence[str]) -> str:
     return f"; did you mean {names[near[0]]}?" if near and names[near[0]] != key else ""
 
 
-def never_asked(conf: Read, meaning: Meaning) -> Iterator[str]:
+def never_asked(conf: Read, init: str) -> Iterator[str]:
     """Of the lines to which openssl_conf leads: keys of drng's section that nobody knows, and sections that are not
     there. OpenSSL says itself which other keys it does not know."""
     known = [*DRNG_KEYS, *OPENSSL_KEYS]
-    begin = [(("default",), ("default", "openssl_conf", meaning.init))] * bool(meaning.init)
+    begin = [(("default",), ("default", "openssl_conf", init))] * bool(init)
     for way, (name, key, value) in [*begin, *in_effect(conf)]:
         said, depth = "", len(way)
         if way[0] in ("default", *INIT_KEYS) and (depth == 1 or (depth == 2 and way[0] == "providers")):
@@ -157,24 +156,22 @@ def never_asked(conf: Read, meaning: Meaning) -> Iterator[str]:
             yield f"[{name}] {key} = {value}: {said}"
 
 
-def never_reached(conf: Read, meaning: Meaning) -> Iterator[str]:
+def never_reached(conf: Read, named: Named) -> Iterator[str]:
     """Lines that name drng where nobody asks for them."""
-    likely = [] if meaning.init else [hint(key, ("openssl_conf",)) for key in conf.section("default") or {}]
+    likely = [] if named.init else [hint(key, ("openssl_conf",)) for key in conf.section("default") or {}]
     near = next(filter(None, likely), "")
-    for key, value in undotted(conf.section(meaning.providers)).items():
+    for key, value in undotted(conf.section(named.providers)).items():
         if close := hint(key, ("drng",)):
-            yield f"[{meaning.providers}] {key} = {value}: there is no provider of this name{close}"
+            yield f"[{named.providers}] {key} = {value}: there is no provider of this name{close}"
     for name in list(conf.sections):
         value = undotted(conf.section(name)).get("drng", "")
         if value in conf.sections:
             yield f"[{name}] drng = {value}: no openssl_conf leads to this line, and OpenSSL never asks for it{near}"
 
 
-def understand(conf: Read) -> Meaning:
-    """With what there is to warn of."""
-    meaning = named_sections(conf)
+def warnings_of(conf: Read) -> list[str]:
+    named = named_sections(conf)
     ignored = "an .include names a file that cannot be read, and OpenSSL ignores it"
     warnings = [f"{ignored}: {why}" for why in conf.passed_over]
-    warnings += [*never_asked(conf, meaning), *(() if meaning.drng else never_reached(conf, meaning))]
-    meaning.warnings = [visible(warning) for warning in dict.fromkeys(warnings)]
-    return meaning
+    warnings += [*never_asked(conf, named.init), *(() if named.drng else never_reached(conf, named))]
+    return [visible(warning) for warning in dict.fromkeys(warnings)]

@@ -26,14 +26,7 @@ SECONDS, ROOM = 20.0, 2 << 30
 VARIABLES = re.compile(rb"OPENSSL_(?:MODULES|ENGINES|\w+cap)\Z")
 NAMED = re.compile(rb"\$[{(]?ENV::(\w+)")
 
-
-@dataclass(frozen=True)
-class Generator:
-    name: str
-    provider: str
-
-    def __str__(self) -> str:
-        return f"{self.name} of provider {self.provider}"
+GENERATORS = ("primary", "public", "private")
 
 
 @dataclass(frozen=True)
@@ -44,19 +37,16 @@ class Probe(Read):
     problem: str = ""
     refused: str = ""
     own: dict[str, Section] = field(default_factory=dict)  # the sections of the file without its includes
-    files: tuple[str, ...] = ()  # that it includes
+    files: list[str] = field(default_factory=list)  # that it includes
     version: str = ""
     library: str = ""
     modules: str = ""  # the folder of providers that have no path
     stopped: str = ""  # why libcrypto reads the file no further
     rand_bytes: bool = False
-    errors: tuple[str, ...] = ()  # of the first draw
-    primary: Generator | None = None
-    public: Generator | None = None
-    private: Generator | None = None
-    seed: Generator | None = None
+    errors: list[str] = field(default_factory=list)  # of the first draw
+    generators: dict[str, dict[str, str] | None] = field(default_factory=dict)  # of each role the name and the provider
     override: str = ""  # who serves RAND_bytes in the place of the generators
-    providers: tuple[str, ...] = ()  # that are active
+    providers: list[str] = field(default_factory=list)  # that are active
     not_loaded: dict[str, str] = field(default_factory=dict)  # that should be, and why they are not
     ciphers: bool = False
     fips: bool = False  # fips=yes is asked of every algorithm
@@ -66,10 +56,12 @@ class Probe(Read):
     def module(self) -> str:
         return f"{self.modules}/drng.so"
 
+    def provider(self, role: str) -> str:
+        return (self.generators.get(role) or {}).get("provider", "")
+
     @property
     def served_by_drng(self) -> bool:
-        generators = (self.primary, self.public, self.private)
-        return self.rand_bytes and not self.override and all(g and g.provider == "drng" for g in generators)
+        return self.rand_bytes and not self.override and all(self.provider(role) == "drng" for role in GENERATORS)
 
 
 # ---- In the child ----
@@ -103,8 +95,7 @@ def _asked(whole: Whole, path: str, load: bool) -> dict[str, Any]:
     for name in [name for name in os.environ if os.fsencode(name) not in wanted]:
         del os.environ[name]
     crypto = Libcrypto()
-    version = os.fsdecode(crypto.lib.OpenSSL_version(0))
-    known: dict[str, Any] = {"version": version, "library": crypto.lib._name}
+    known: dict[str, Any] = {"version": os.fsdecode(crypto.lib.OpenSSL_version(0)), "library": crypto.lib._name}
     known["modules"] = crypto.folders()[0]
     conf, line, why = crypto.read(bytes(whole.text))
     if conf is None:
@@ -117,23 +108,23 @@ def _asked(whole: Whole, path: str, load: bool) -> dict[str, Any]:
     if os.geteuid() == 0 and (refused := _refused(read, crypto.folders())):
         return {**known, "refused": refused}
     known["stopped"] = "; ".join(crypto.load(conf))
-    init = named_sections(read).init
-    random = generators_of(read, init)
     known |= {"rand_bytes": crypto.draw(), "errors": crypto.errors(), "override": crypto.override() or ""}
-    known |= {role: crypto.generator(role) for role in ("primary", "public", "private")}
+    init = named_sections(read).init
+    random, listed = generators_of(read, init), providers_of(read, init)
+    roles = {role: crypto.generator(role) for role in GENERATORS}
     known["drng"] = crypto.provider_params("drng")
-    if not known["override"] and (known["public"] or {}).get("provider") == "drng":
+    if not known["override"] and (roles["public"] or {}).get("provider") == "drng":
         known["override"] = crypto.passed_by() or ""
-    known["seed"] = crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", ""))
-    listed = providers_of(read, init)
-    known["providers"] = [name for name in dict.fromkeys(("default", *listed)) if crypto.is_active(name)]
+    roles["seed"] = crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", ""))
+    active = [name for name in dict.fromkeys(("default", *listed)) if crypto.is_active(name)]
+    known |= {"generators": roles, "providers": active}
     known["fips"] = crypto.lib.EVP_default_properties_is_fips_enabled(None) == 1
     known["ciphers"] = bool(crypto.lib.EVP_CIPHER_fetch(None, b"AES-128-CTR", None))
     # By the file's name for the module: what the section has else is not asked then.
     known["not_loaded"] = {
         name: crypto.why_not_loaded(undotted(read.section(section)).get("module", "").removesuffix(".so") or name)
         for name, section in listed.items()
-        if name not in known["providers"] and is_active(read, section)
+        if name not in active and is_active(read, section)
     }
     return known
 
@@ -147,7 +138,7 @@ def default_file(*, own: bool = True) -> str:
     def ask() -> str:
         if not own:
             os.environ.pop("OPENSSL_CONF", None)
-        return Libcrypto().default_file()
+        return os.fsdecode(Libcrypto().lib.CONF_get1_default_config_file() or b"")
 
     return str(aside.once(ask, aside.SECONDS))
 
@@ -167,9 +158,4 @@ def probe(text: bytes, path: str, *, load: bool = True) -> Probe:
     except Failure as error:
         limit = "a limit on memory (ulimit -v) is too low: " if "MemoryError" in str(error) else ""
         raise Failure(f"{path}: libcrypto gives no answer: {limit}{error}") from None
-    known |= {"passed_over": whole.passed_over, "files": whole.files}
-    for name in ("passed_over", "files", "errors", "providers"):
-        known[name] = tuple(known.get(name, ()))
-    for role in ("primary", "public", "private", "seed"):
-        known[role] = Generator(**known[role]) if known.get(role) else None
-    return Probe(path, **known)
+    return Probe(path, **known, passed_over=whole.passed_over, files=whole.files)

@@ -94,7 +94,7 @@ class Read:
 
     path: str
     sections: dict[str, Section] = field(default_factory=dict)
-    passed_over: tuple[str, ...] = ()  # includes that libcrypto ignores
+    passed_over: list[str] = field(default_factory=list)  # includes that libcrypto ignores
 
     def section(self, name: str | None) -> Section | None:
         """Its keys in the order in which OpenSSL goes through them, or None where there is no such section."""

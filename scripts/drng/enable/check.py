@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import os
 
-from ..conf.meaning import lost, understand
+from ..conf.meaning import lost, warnings_of
 from ..conf.probe import Probe, default_file
 from ..conf.probe import probe as ask
 from ..terminal import Unchanged, complain, warn
@@ -28,7 +28,7 @@ def why_not(found: Probe) -> str:
 def require(before: Probe, after: Probe, profile: str) -> None:
     """Fails unless the second does for drng what it should, and leaves alone what the first one says."""
     gone = [f"[{name}] {key} = {value} no longer holds" for name, key, value in lost(before, after)]
-    for said in (*understand(after).warnings, *gone):
+    for said in (*warnings_of(after), *gone):
         warn(said)
     if gone:
         raise Unchanged(f"settings of {before.path} would be lost, as the warnings say")

@@ -49,11 +49,11 @@ def parse() -> argparse.Namespace:
 
 def look_for(arguments: argparse.Namespace) -> tuple[list[Group], list[str]]:
     """What was asked for, and why some of it cannot be shown. All processes are looked at together."""
-    targets: list[tuple[str, Callable[[], list[int]]]] = [("all", procfs.numbers)] if arguments.all else []
-    targets += [(service, partial(services.members_of, service)) for service in arguments.services]
-    targets += [(f"process {pid}", partial(procfs.family, pid)) for pid in arguments.pid]
+    targets: dict[str, Callable[[], list[int]]] = {"all": procfs.numbers} if arguments.all else {}
+    targets |= {service: partial(services.members_of, service) for service in arguments.services}
+    targets |= {f"process {pid}": partial(procfs.family, pid) for pid in arguments.pid}
     groups, missing, wanted = [], [], {}
-    for label, members in targets:
+    for label, members in targets.items():
         try:
             wanted[label] = members()
         except Failure as error:
@@ -78,9 +78,9 @@ def print_check(found: list[tuple[int, str]]) -> int:
 
 
 def show_environment(arguments: argparse.Namespace) -> int:
-    status = environment.collect()
+    status, process = environment.collect()
     if arguments.check:
-        result, line = environment.check_environment(status)
+        result, line = environment.check_environment(status, process)
         return print_check([(result, f"new programs: {line}")])
     if arguments.json:
         print(json.dumps(status))
@@ -122,8 +122,8 @@ def show_processes(arguments: argparse.Namespace) -> int:
         text = metrics.metrics_of(processes)
         if arguments.output is None:
             print(text, end="")
-            return result
-        files.write(arguments.output, text.encode())
+        else:
+            files.write(arguments.output, text.encode())
         return result
     if arguments.all:
         groups = output.by_unit([process for process in processes if not process.problem])

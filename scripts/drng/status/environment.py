@@ -4,22 +4,23 @@ its own, with what openssl.cnf says; see conf/probe.py."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Any
 
 from ..conf.command import mistakes
-from ..conf.meaning import generators_of, understand
-from ..conf.probe import Probe, default_file, probe
-from ..instructions import INSTRUCTIONS, MASK, WORDS
+from ..conf.meaning import generators_of, named_sections
+from ..conf.probe import GENERATORS, Probe, default_file, probe
+from ..instructions import INSTRUCTIONS, MASK
 from ..paths import read_once
 from ..procfs import PROC
 from ..terminal import Row
 from ..text import printable_all
 from . import states, stats, verdict
+from .look import Look
 from .output import fact_rows
-from .states import CRITICAL, GOOD, SERVERS, WARNING
-
-ROLES = ("seed", "primary", "public", "private")
+from .sources import Source
+from .verdict import Process, judge
 
 # The provider's words, in "disabled-reason".
 ABSENT = "not in this CPU"
@@ -27,12 +28,10 @@ ABSENT = "not in this CPU"
 
 def cpuinfo() -> dict[str, str]:
     """Of the first processor; empty where it cannot be read."""
-    try:
-        text = (PROC / "cpuinfo").read_text("ascii", "replace").split("\n\n")[0]
-    except OSError:
-        return {}
-    pairs = (line.split(":", 1) for line in text.splitlines() if ":" in line)
-    return {key.strip(): value.strip() for key, value in pairs}
+    with contextlib.suppress(OSError):
+        lines = (PROC / "cpuinfo").read_text("ascii", "replace").split("\n\n")[0].splitlines()
+        return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    return {}
 
 
 def _cpu(info: dict[str, str], drng: dict[str, Any] | None) -> dict[str, Any]:
@@ -40,10 +39,8 @@ def _cpu(info: dict[str, str], drng: dict[str, Any] | None) -> dict[str, Any]:
     flags = info.get("flags", "").split()
     parts = str((drng or {}).get("disabled-reason", "")).split("; ")
     denied = {name.lower(): why for name, _, why in (part.partition(": ") for part in parts)}
-    answer: dict[str, Any] = {
-        "model": info.get("model name") or info.get("cpu") or "unknown",
-        "mask": os.environ.get(MASK) if MASK else None,
-    }
+    model = info.get("model name") or info.get("cpu") or "unknown"
+    answer: dict[str, Any] = {"model": model, "mask": os.environ.get(MASK) if MASK else None}
     for name, place in INSTRUCTIONS.items():
         said = "not loaded" if drng is None else denied.get(name, "may serve")
         listed = name in flags if flags and place else None
@@ -51,19 +48,16 @@ def _cpu(info: dict[str, str], drng: dict[str, Any] | None) -> dict[str, Any]:
     return answer
 
 
-def _served_by(found: Probe, drng: dict[str, Any] | None) -> str:
-    if found.refused:
-        return verdict.NOT_KNOWN
-    if not found.rand_bytes:
-        return verdict.NOBODY
-    if found.override or not found.served_by_drng or drng is None:
-        return found.override or verdict.OPENSSL
-    active = drng["active-source"]
-    others = verdict.is_seeded_by_others(drng) and active != (WORDS or "").lower()
-    return verdict.FALLBACK if active == "fallback" or others else verdict.NOBODY if active == "none" else verdict.DRNG
+def _program(found: Probe, drng: dict[str, Any], generator: str) -> Process:
+    """As one that runs would be judged."""
+    if found.served_by_drng and drng:
+        source = Source(found.path, True, names_drng=True, asks_drng=True, generator=generator)
+        return judge(Look(0, "a new program", counters=drng), None, source, 0.0)
+    by = verdict.NOT_KNOWN if found.refused else verdict.OPENSSL if found.rand_bytes else verdict.NOBODY
+    return Process(0, "a new program", served_by=found.override if found.rand_bytes and found.override else by)
 
 
-def collect() -> dict[str, Any]:
+def collect() -> tuple[dict[str, Any], Process]:
     path = default_file()
     text, problem = b"", "" if path else "OPENSSL_CONF is empty"
     try:
@@ -73,29 +67,29 @@ def collect() -> dict[str, Any]:
     found = probe(text, path)
     if found.problem:
         problem, found = found.problem, probe(b"", path)
-    read, info, drng = understand(found), cpuinfo(), found.drng
+    info, drng, random = cpuinfo(), found.drng, generators_of(found, named_sections(found).init)
     if drng is not None:
         flags = info.get("flags", "").split()
-        drng = {**drng, "status": stats.STATUS[drng["status"] != 0]}
+        drng["status"] = stats.STATUS[drng["status"] != 0]
         drng["virtual-machine"] = "hypervisor" in flags if flags else None
-        if WORDS and found.public and found.public.name == WORDS:
-            drng["active-source"] = WORDS.lower()
+    process = _program(found, drng or {}, random.get("random", ""))
+    drng = drng and {**drng, **process.counters}
     answer: dict[str, Any] = {
-        "served-by": _served_by(found, drng),
+        "served-by": process.served_by,
         "openssl": found.version,
         "library": found.library,
         "config": path,
         "config-problem": problem or found.refused,
-        "errors": [] if found.refused else mistakes(found, read),
+        "errors": [] if found.refused else mistakes(found),
         "warnings": states.warnings(drng or {}),
-        **{role: vars(each) if (each := getattr(found, role)) else None for role in ROLES},
-        "random-provider": generators_of(found, read.init).get("random_provider"),
+        **{role: found.generators.get(role) for role in ("seed", *GENERATORS)},
+        "random-provider": random.get("random_provider"),
         "override": found.override or None,
         "rand-bytes": found.rand_bytes,
         "cpu": _cpu(info, drng),
         "drng": drng,
     }
-    return dict(printable_all(answer))
+    return dict(printable_all(answer)), process
 
 
 # ---- As it is shown ----
@@ -113,13 +107,11 @@ def environment_rows(status: dict[str, Any], *, long: bool = False) -> list[Row]
     return fact_rows(shown, "name", "library", "cpu", *([] if status["drng"] is None else ["drng"]))
 
 
-def check_environment(status: dict[str, Any]) -> tuple[int, str]:
-    by, drng = status["served-by"], status["drng"] or {}
-    result, said, _ = SERVERS.get(by, (CRITICAL, f"{by} outranks every provider", ""))
-    more = [status["config-problem"], *status["errors"]]
-    if by in (verdict.DRNG, verdict.FALLBACK):
-        said += f", seeds from {drng['active-source']}" if by == verdict.DRNG else ""
-        said = verdict.OF_OTHERS if by == verdict.FALLBACK and verdict.is_seeded_by_others(drng) else said
-        result = max(result, WARNING if status["warnings"] else GOOD)
-        more += states.facts_of(by, drng)
-    return result, "; ".join(dict.fromkeys(filter(None, [said, *more])))
+def check_environment(status: dict[str, Any], process: Process) -> tuple[int, str]:
+    by = process.served_by
+    result, said, _ = states.SERVERS.get(by, (states.CRITICAL, f"{by} outranks every provider", ""))
+    said += f", seeds from {process.seeds_from}" if by == verdict.DRNG else ""
+    result = max(result, states.WARNING if status["warnings"] else states.GOOD)
+    return result, "; ".join(
+        filter(None, [said, status["config-problem"], *status["errors"], *states.remarks(process)])
+    )

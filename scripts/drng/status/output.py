@@ -17,6 +17,7 @@ from .verdict import Process, short
 COLUMNS = ("unit", "processes", "served by", "seeds from", "requests", "note")
 MOST_NAMED = 5
 TIMES = ("loaded", "last-self-test", "last-seed")
+LAST_YEAR = 253402300799  # of which a date has four digits
 
 
 def value_of(key: str, value: Any) -> str:
@@ -25,12 +26,9 @@ def value_of(key: str, value: Any) -> str:
         return ", ".join(f"{name}: {value_of(name, inner)}" for name, inner in value.items())
     if value is None or isinstance(value, bool):
         return "-" if value is None else "yes" if value else "no"
-    if key not in TIMES:
-        return str(value)
-    try:
-        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(value)) if value else "never"
-    except (OSError, OverflowError, ValueError):
-        return f"{value} s after 1970, which is no date"
+    if key in TIMES:
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(min(value, LAST_YEAR))) if value else "never"
+    return str(value)
 
 
 def fact_rows(known: dict[str, Any], *hidden: str) -> list[Row]:
@@ -56,48 +54,18 @@ def shortened(said: list[str]) -> list[str]:
 
 
 def count_of(processes: Sequence[Process]) -> str:
-    """How many, and their names with the first numbers."""
-    names = [
-        f"{name}, PID{'s'[: len(members) - 1]} {', '.join(shortened([str(each.pid) for each in members]))}"
-        for name, members in grouped(processes, lambda process: [process.name]).items()
-    ]
-    return f"{len(processes)} process{'es' * (len(processes) > 1)} ({'; '.join(shortened(names))})"
-
-
-def sources(processes: Sequence[Process]) -> str:
-    return ", ".join(sorted({process.seeds_from for process in processes if process.seeds_from}))
-
-
-def summary(processes: Sequence[Process], seeds: str = "seeds from ") -> str:
-    """Who serves, in one line; the worst first."""
-    members = counted(processes)
-    if not members:
-        return "no libcrypto in any process now" if processes else "stopped"
-    busy = [process for process in members if not process.idle]
-    idle = len(members) - len(busy)
-    if not busy:
-        return f"idle: no request yet in {idle} of {idle} processes"
-    by = max((process.served_by for process in busy), key=[*SERVERS].index)
-    found = [process for process in busy if process.served_by == by]
-    if by != verdict.DRNG:
-        return f"{SERVERS[by][1]} {len(found)} of {len(members)} processes"
-    more = f", {idle} of them idle" if idle else ""
-    return f"drng serves {len(members)} of {len(members)} processes, {seeds}{sources(found)}{more}"
+    names = shortened([f"{process.name}, PID {process.pid}" for process in processes])
+    return f"{len(processes)} process{'es' * (len(processes) > 1)} ({'; '.join(names)})"
 
 
 def said_of(processes: Sequence[Process], of_one: Callable[[Process], Iterable[str]] = remarks) -> list[str]:
     """Each sentence once, with whom it is of where it is not of all."""
-    members = counted(processes)
-    found = grouped(members, of_one)
-    return shortened([s if len(whose) == len(members) else f"{count_of(whose)}: {s}" for s, whose in found.items()])
+    found = grouped(processes, of_one)
+    return shortened([s if len(whose) == len(processes) else f"{count_of(whose)}: {s}" for s, whose in found.items()])
 
 
-def lines(processes: Sequence[Process]) -> list[str]:
-    """Who serves, and why drng does not, with what to do."""
-    members = counted(processes)
-    served = [process for process in members if process.served_by == verdict.DRNG]
-    partly = f"drng serves {len(served)} of {len(members)} processes, seeds from {sources(served)}"
-    return [partly if 0 < len(served) < len(members) else summary(processes), *said_of(processes, reasons)]
+def sources(processes: Sequence[Process]) -> str:
+    return ", ".join(sorted({process.seeds_from for process in processes if process.seeds_from}))
 
 
 def is_served(processes: Sequence[Process]) -> bool:
@@ -105,7 +73,13 @@ def is_served(processes: Sequence[Process]) -> bool:
     return all(each.served_by in (verdict.DRNG, verdict.NONE) and not each.reason for each in counted(processes))
 
 
-# ---- Units ----
+def lines(processes: Sequence[Process]) -> list[str]:
+    """Who serves, and why drng does not, with what to do."""
+    group = Group("", processes)
+    served = [process for process in group.members if process.served_by == verdict.DRNG]
+    partly = f"drng serves {len(served)} of {len(group.members)} processes, seeds from {sources(served)}"
+    first = partly if 0 < len(served) < len(group.members) else group.summary("seeds from ")
+    return [first, *said_of(group.members, reasons)]
 
 
 @dataclass(frozen=True)
@@ -114,40 +88,53 @@ class Group:
 
     label: str
     processes: Sequence[Process]
-    asked: bool = True  # an openssl.cnf names drng for one of them
+
+    @property
+    def members(self) -> list[Process]:
+        return counted(self.processes)
 
     def result(self) -> int:
-        return worst([check(process) for process in counted(self.processes)])
+        return worst([check(process) for process in self.members])
+
+    def servers(self) -> dict[str, int]:
+        served = [each for each in self.members if each.served_by != verdict.NONE]
+        return {name: len(those) for name, those in grouped(served, lambda each: [each.served_by]).items()}
+
+    def summary(self, seeds: str = "") -> str:
+        """Who serves, in one line; the worst first."""
+        members, busy = self.members, [process for process in self.members if not process.idle]
+        if not members:
+            return "no libcrypto in any process now" if self.processes else "stopped"
+        if not busy:
+            return f"idle: no request yet in {len(members)} of {len(members)} processes"
+        by = max((process.served_by for process in busy), key=[*SERVERS].index)
+        count = len(members) if by == verdict.DRNG else sum(process.served_by == by for process in busy)
+        said = f"{SERVERS[by][1]} {count} of {len(members)} processes"
+        idle = f", {len(members) - len(busy)} of them idle" if len(busy) < len(members) else ""
+        return f"{said}, {seeds}{sources(busy)}{idle}" if by == verdict.DRNG else said
 
     def said(self) -> list[str]:
         """What there is to know, the first thing first."""
-        if not self.asked:
-            return ["drng is not on for it"]
-        drawn = any(not process.idle for process in counted(self.processes))
-        return [*([] if drawn else [summary(self.processes)]), *said_of(self.processes)]
-
-    def servers(self) -> dict[str, int]:
-        by = grouped(counted(self.processes), lambda each: [each.served_by] if each.served_by != verdict.NONE else [])
-        return {name: len(found) for name, found in by.items()}
+        drawn = any(not process.idle for process in self.members)
+        return [*([] if drawn else [self.summary()]), *said_of(self.members)]
 
     def table_line(self) -> tuple[str, ...]:
-        members, servers = counted(self.processes), self.servers() if self.asked else {}
+        servers = self.servers()
         by = "-".join(servers) if len(servers) < 2 else ", ".join(f"{name} {count}" for name, count in servers.items())
-        requests = sum(process.counters.get("requests", 0) for process in members)
-        shown = f"{requests:,}" if any(process.counters for process in members) else "-"
-        count = str(len(members) or len(self.processes))
-        return self.label, count, by or "-", sources(members) or "-", shown, "".join(self.said()[:1])
+        requests = [process.counters["requests"] for process in self.members if process.counters]
+        count, note = str(len(self.members) or len(self.processes)), "".join(self.said()[:1])
+        shown = f"{sum(requests):,}" if requests else "-"
+        return self.label, count, by or "-", sources(self.members) or "-", shown, note
 
     def check_line(self) -> tuple[int, str]:
         """Who serves, and what decides that or should be known of it."""
         who = "no unit" if self.label == "none" else self.label
-        said = "; ".join(said_of(self.processes))
-        return self.result(), ": ".join(filter(None, (who, summary(self.processes, ""), said)))
+        return self.result(), ": ".join(filter(None, (who, self.summary(), "; ".join(said_of(self.members)))))
 
     def as_json(self) -> dict[str, Any]:
         return {
             "unit": self.label,
-            "processes": len(counted(self.processes)),
+            "processes": len(self.members),
             "served-by": self.servers(),
             "status": self.result(),
             "note": "; ".join(self.said()),
@@ -156,12 +143,9 @@ class Group:
 
 
 def by_unit(processes: Sequence[Process]) -> list[Group]:
-    """Of everybody's processes; those for which nobody has named drng are left out where others are of the unit."""
-    groups = []
-    for unit, members in sorted(grouped(counted(processes), lambda each: [each.unit]).items()):
-        concerned = [each for each in members if each.reason != "not-named" and (each.counters or not each.idle)]
-        groups.append(Group(short(unit), concerned or members, asked=bool(concerned)))
-    return groups
+    """Of everybody's processes."""
+    units = grouped(counted(processes), lambda each: [each.unit])
+    return [Group(short(unit), members) for unit, members in sorted(units.items())]
 
 
 def print_groups(groups: Sequence[Group], *, all_said: bool) -> None:
@@ -180,18 +164,13 @@ def unseen(processes: Sequence[Process]) -> list[str]:
 
 def check_all(processes: Sequence[Process]) -> list[tuple[int, str]]:
     """
-    Of everybody's processes: a line for each unit that is not well, and one for the others. Processes that cannot be
-    looked at need not have anything to do with drng, so they decide nothing, unless there are no others, or they were
-    not even tried.
+    Of everybody's processes those for which somebody has named drng, by unit. Those that cannot be looked at need not
+    have anything to do with it, so they decide nothing, unless there are no others, or they were not even tried.
     """
     hidden = [process for process in processes if process.problem]
-    groups = [group for group in by_unit([each for each in processes if not each.problem]) if group.asked]
-    found = [group.check_line() for group in groups if group.result() != GOOD]
-    if good := [group for group in groups if group.result() == GOOD]:
-        who = "all other processes" if found else "all processes"
-        served = summary([process for group in good for process in group.processes], "")
-        found.append((GOOD, f"{who}: {served} in {len(good)} unit{'s' * (len(good) > 1)}"))
-    if not groups:
+    named = [each for each in processes if each.reason != "not-named" and (each.counters or not each.idle)]
+    found = [group.check_line() for group in by_unit([each for each in named if not each.problem])]
+    if not found:
         found.append((CANNOT_TELL if hidden or os.geteuid() != 0 else CRITICAL, "all processes: none uses drng"))
     if hidden:
         missed = sum(process.missed for process in hidden)

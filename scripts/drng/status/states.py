@@ -29,7 +29,7 @@ SERVERS = {
 
 # What becomes of a process's requests. Each process is in one of them; in "restart", or "reboot", if nothing worse is
 # known.
-STATES = ("served", "fallback", "partly", "failed", "idle", "restart", "reboot", "without", "unknown")
+STATES = (*(state for _, _, state in SERVERS.values()), "idle", "restart", "reboot")
 
 
 def worst(results: Sequence[int]) -> int:
@@ -100,15 +100,10 @@ def facts_of(served_by: str, facts: Facts) -> list[str]:
     return [*said, *dry, str(facts.get("disabled-reason", "")), *warnings(facts)]
 
 
-def advice(process: Process) -> str:
-    """What to type, or to do."""
-    is_command = process.cure.startswith(("systemctl ", "drng-", "runuser "))
-    return f"use `{process.cure}`" if is_command else process.cure
-
-
 def reasons(process: Process) -> list[str]:
-    """Why drng does not serve, and the cure."""
-    return ["; ".join(filter(None, (process.why, advice(process))))]
+    """Why drng does not serve, and the cure: what to type, or to do."""
+    is_command = process.cure.startswith(("systemctl ", "drng-", "runuser "))
+    return ["; ".join(filter(None, (process.why, f"use `{process.cure}`" if is_command else process.cure)))]
 
 
 def remarks(process: Process) -> list[str]:
