@@ -153,8 +153,7 @@ def each(
                 to_do = to_do[1:]
                 # It is at this item still, or would go on with it.
                 if child is not None and not line:
-                    ended, child = child, None
-                    how = ended.end()
+                    how, child = child.end(), None
                     if had > 0:
                         late = f"no answer within {round(had, 1):g} seconds"
                         missed = late if line is None else f"looking at it ended with {how or 'no answer'}"

@@ -63,6 +63,7 @@ class FakeProcess:
     maps: bytes | None = b""
     image: bytes = b""  # its memory from BASE
     environ: bytes = b""
+    auxv: bytes = bytes(16)
     status: bytes = b"Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nGroups:\t\n"
     extra: Mapping[str, bytes] = field(default_factory=dict)
 
@@ -72,7 +73,7 @@ def write(proc: Path, pid: int, process: FakeProcess) -> None:
     (proc / "self").mkdir(exist_ok=True)
     folder = proc / str(pid)
     folder.mkdir(exist_ok=True)
-    for name in ("comm", "stat", "environ", "status", "maps"):
+    for name in ("comm", "stat", "environ", "auxv", "status", "maps"):
         content = getattr(process, name)
         if content is not None:
             (folder / name).write_bytes(content)

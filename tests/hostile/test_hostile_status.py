@@ -458,7 +458,7 @@ def test_one_child_that_cannot_be_ended_is_left_behind_by_all_runs(
     open_folder: Path, impatient: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As by who takes the lock when its environment has been read: no other is looked at until it lets go."""
-    monkeypatch.setattr(look, "_environment", lambda entry: {})
+    monkeypatch.setattr(look, "_variables", lambda entry: {})
     device, user = open_folder / "device", 65534
     os.mknod(device, stat.S_IFCHR | 0o600, os.makedev(10, 229))
     os.chown(device, user, user)
@@ -490,7 +490,7 @@ def test_a_user_has_one_payer_for_all_sessions(proc: Path) -> None:
     for pid, below in enumerate((b"session-3.scope", b"session-4.scope", b"user@7.service/user-0.slice/x.service"), 2):
         write(proc, pid, FakeProcess(extra={"cgroup": b"0::/user.slice/user-7.slice/" + below}))
     write(proc, 5, FakeProcess(extra={"cgroup": b"0::/system.slice/nginx.service/user.slice/user-7.slice/x"}))
-    assert [who.payer(pid) for pid in range(2, 6)] == ["user-7.slice"] * 3 + ["nginx.service"]
+    assert [who.identified(pid).payer for pid in range(2, 6)] == ["user-7.slice"] * 3 + ["nginx.service"]
 
 
 def test_what_hangs_or_ends_costs_its_own_line() -> None:

@@ -123,7 +123,6 @@ def test_when_a_file_came_to_be_what_is_there(tmp_path: Path) -> None:
     [
         (1, "x.service", verdict.REBOOT),
         (7, "init.scope", verdict.REBOOT),
-        (7, "fixed.service", verdict.REBOOT),
         (7, "systemd-journald.service", verdict.REBOOT),
         (7, "systemd-logind.service", verdict.REBOOT),
         (7, "systemd-resolved.service", verdict.REPLACED),
@@ -135,8 +134,7 @@ def test_who_is_started_with_the_machine_waits_for_its_next_start(
 ) -> None:
     seen = look.Look(pid, "x", unit, counters=COUNTERS, is_replaced=True)
     monkeypatch.setattr(who, "look_at_each", lambda *_: [(seen, Source())])
-    fixed = services.Configuration(fixed=frozenset({"fixed.service"}))
-    monkeypatch.setattr(services, "configuration", lambda: fixed)
+    monkeypatch.setattr(services, "settings", dict)
     (process,) = who.of_processes([pid])
     assert process.restart == expected
     assert states.state_of(process) == ("reboot" if expected == verdict.REBOOT else "restart")
@@ -148,18 +146,17 @@ def test_the_settings_of_services_are_asked_of_systemd(tmp_path: Path, monkeypat
     program = tmp_path / "systemctl"
     program.write_text(
         "#!/bin/sh\nprintf 'Id=a.service\\nEnvironment=A=b OPENSSL_CONF=/x.cnf\\nDropInPaths=/nowhere %s\\n\\n' "
-        f"{tmp_path}/unit\nprintf 'Id=b.service\\nRefuseManualStop=yes\\nEnvironment=\\n\\n'\n"
+        f"{tmp_path}/unit\nprintf 'Id=b.service\\nEnvironment=\\n\\n'\n"
         "printf 'Id=c.service\\nEnvironment=\"OPENSSL_CONF=\\n\\n'\n"
     )
     program.chmod(0o755)
     monkeypatch.setattr(systemd, "PATH", f"{tmp_path}:{systemd.PATH}")
     monkeypatch.setattr(systemd, "SYSTEMD", tmp_path)
-    (setting,) = services.configuration().units.items()
+    (setting,) = services.settings().items()
     assert (setting[0], setting[1].path) == ("a.service", "/x.cnf")
     assert abs(setting[1].changed - (tmp_path / "unit").stat().st_mtime) < 1
-    assert services.configuration().fixed == frozenset({"b.service"})
     program.write_text("#!/bin/sh\nexit 1\n")
-    assert services.configuration() == services.Configuration()
+    assert services.settings() == {}
 
 
 def test_the_start_of_a_process() -> None:
@@ -203,7 +200,7 @@ def test_systemctl_that_lies_or_hangs_is_no_reason_for_a_traceback(tmp_path: Pat
     script = (
         "import sys; sys.argv = ['drng-status', '--needs-restart']; sys.path.insert(0, sys.orig_argv[-1]);"
         "from scripts.drng import systemd; from scripts.drng.status import services; from pathlib import Path;"
-        f"systemd.PATH = {str(tmp_path)!r}; systemd.SYSTEMD = Path('/'); print(services.configuration().units)"
+        f"systemd.PATH = {str(tmp_path)!r}; systemd.SYSTEMD = Path('/'); print(services.settings())"
     )
     program = tmp_path / "systemctl"
     program.write_bytes(b"#!/bin/sh\nprintf 'Id\\n=\\n\\377\\0Environment=OPENSSL_CONF=\"x\\n\\n\\n=Id==\\n'\n")

@@ -22,7 +22,7 @@ from .libraries import Known, Library, libraries_of
 from .memory import Mapped, Memory, mapped_files
 from .stats import NotOpenError, read_counters
 
-# Of a process that loads the module, or starts another program, meanwhile.
+# Of a process that starts another program meanwhile.
 TRIES = 3
 
 VARIABLES = ("OPENSSL_CONF", "OPENSSL_MODULES")
@@ -90,30 +90,22 @@ def _variables(entry: int) -> dict[str, str] | None:
     return None if found is None else {name: os.fsdecode(found.get(name.encode(), b"")) for name in VARIABLES}
 
 
-def _environment(entry: int) -> dict[str, Any]:
-    """Its variables, and whether the files that they name are those that this process sees."""
-    known: dict[str, Any] = {}
+def _sees_our_files(entry: int) -> bool:
+    """By its namespace of mounts, and its root. A server that changes that does so after it has read openssl.cnf."""
     with contextlib.suppress(OSError):
-        known["variables"] = _variables(entry)
-        # AT_SECURE, by which the kernel tells it so: secure_getenv(), by which libcrypto asks, finds nothing then.
-        words = procfs.read_entry(entry, "auxv")
-        known["is_secure"] = (23, 1) in struct.iter_unpack("LL", words[: len(words) & -struct.calcsize("LL")])
-        # A server that changes its root does that after it has read the file.
         mounts = [os.readlink(f"{folder}/ns/mnt", dir_fd=entry) for folder in (".", "/proc/self")]
         root, program = os.readlink("root", dir_fd=entry), os.readlink("exe", dir_fd=entry)
-        known["sees_our_files"] = mounts[0] == mounts[1] and (root == "/" or not program.startswith(f"{root}/"))
-    return known
+        return mounts[0] == mounts[1] and (root == "/" or not program.startswith(f"{root}/"))
+    return False
 
 
-def as_started(look: Look) -> Look:
+def _as_started(look: Look, vector: bytes) -> Look:
     """With the time, and the variables where a title is over its own, of whose forked child it is: that has the same
     auxiliary vector, since no other program has begun."""
     passed = {look.pid}
     with contextlib.suppress(*procfs.ERRORS):
-        with procfs.process(look.pid) as entry:
-            vector = procfs.read_entry(entry, "auxv")
         # A number that is used anew can make a circle.
-        while vector and look.parent not in passed:
+        while look.parent not in passed:
             passed.add(look.parent)
             with procfs.process(look.parent) as entry:
                 if procfs.read_entry(entry, "auxv") != vector:
@@ -122,14 +114,6 @@ def as_started(look: Look) -> Look:
                 variables = look.variables if look.variables is not None else _variables(entry)
             look = replace(look, parent=parent, ticks=ticks, variables=variables)
     return look
-
-
-def _program(entry: int) -> tuple[int, int] | None:
-    """What it executes; None where that cannot be seen."""
-    with contextlib.suppress(PermissionError, FileNotFoundError):
-        file = os.stat("exe", dir_fd=entry)
-        return file.st_dev, file.st_ino
-    return None
 
 
 def identify(pid: int, entry: int) -> Look:
@@ -150,24 +134,25 @@ def look_at(who: Look, entry: int, known: Known) -> Look:
     if stat.state in "ZX" and stat.threads > 1:
         raise UnreadableError("its main thread has ended, and with it the way to its memory")
     if stat.state in "ZX":
-        raise TargetError(
-            f"process {who.pid} ({who.name}) has ended: it is a zombie, whose parent has not waited for it"
-        )
+        raise TargetError(f"process {who.pid} ({who.name}) has ended: its parent has not waited for it")
     with contextlib.suppress(OSError):
         if re.search(rb"^NSpid:\t\d+\t", (procfs.PROC / "self" / "status").read_bytes(), re.MULTILINE):
             raise UnreadableError(OTHER_NUMBERS)
-    program, memory = _program(entry), Memory(who.pid, entry)
+    vector = procfs.read_entry(entry, "auxv")
+    if not vector:  # a thread of the kernel's
+        return who
+    memory = Memory(who.pid, entry)
     with os.fdopen(os.open("maps", procfs.O_READ, dir_fd=entry), "rb", buffering=1 << 16) as stream:
         files = mapped_files(stream)
-        if stream.tell() == 0 and program is not None:
-            raise ProcessLookupError("it has ended, and has no memory any more")
     # First, since it waits for the lock of the process's mappings so that a signal ends it: see Memory.
-    environment = _environment(entry)
-    found = {**environment, **_module(memory, files)}
-    look = replace(who, libraries=libraries_of(memory, files, who.user, known), **found)
-    if _program(entry) != program:
+    variables = _variables(entry)
+    # AT_SECURE, by which the kernel tells it so: secure_getenv(), by which libcrypto asks, finds nothing then.
+    is_secure = (23, 1) in struct.iter_unpack("LL", vector[: len(vector) & -struct.calcsize("LL")])
+    look = replace(who, variables=variables, is_secure=is_secure, sees_our_files=_sees_our_files(entry))
+    look = replace(look, libraries=libraries_of(memory, files, who.user, known), **_module(memory, files))
+    if procfs.read_entry(entry, "auxv") != vector:
         raise ProcessLookupError("it has ended, or has started another program")
-    return look
+    return _as_started(look, vector)
 
 
 def who_may_read(entry: int) -> str:
@@ -179,23 +164,19 @@ def who_may_read(entry: int) -> str:
 
 def inspect(pid: int, known: Known | None = None) -> Look:
     """Whatever happens is said in the answer; a process that is not there, or not any more, is a TargetError."""
-    known = {} if known is None else known
     try:
         with procfs.process(pid) as entry:
-            look = who = identify(pid, entry)
+            who = identify(pid, entry)
             for _ in range(TRIES):
                 try:
-                    look = look_at(who, entry, known)
-                    if not look.uncounted:
-                        break
+                    return look_at(who, entry, {} if known is None else known)
                 except PermissionError:
                     return replace(who, problem=who_may_read(entry))
                 except (FileNotFoundError, ProcessLookupError):
                     # If it is there still, it has started another program.
                     procfs.stat_of(entry)
-                    look = replace(who, problem="it starts one program after another")
                 except (UnreadableError, OSError, ValueError) as error:
                     return replace(who, problem=printable(str(error)))
-            return look
+            return replace(who, problem="it starts one program after another")
     except (FileNotFoundError, ProcessLookupError):
         raise TargetError(f"process {pid} has ended") from None

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from .. import aside, procfs, systemd
 from ..procfs import TargetError
@@ -17,20 +17,11 @@ from .sources import changed
 NAME = re.compile(r"[A-Za-z0-9:_.\\@][A-Za-z0-9:_.\\@-]{0,254}")
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """OPENSSL_CONF as systemd would set it at the next start, and when the unit's files were last changed."""
 
     path: str
     changed: float
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """What units have in the place of the default openssl.cnf when they start."""
-
-    units: dict[str, Setting] = field(default_factory=dict)
-    fixed: frozenset[str] = frozenset()  # units that systemd does not stop
 
 
 def show(service: str, names: str, seconds: float = 30) -> str:
@@ -49,21 +40,19 @@ def openssl_conf(environment: str, unit: str) -> str | None:
     return found[0].replace("%d", f"/run/credentials/{unit}") if found else None
 
 
-def configuration() -> Configuration:
+def settings() -> dict[str, Setting]:
     """Of the services to which systemd would give an OPENSSL_CONF; of none where systemd cannot be asked."""
-    found, fixed = {}, set()
+    found = {}
     with contextlib.suppress(TargetError):
         # Not for long: what is looked at tells most without it.
-        said = show("*.service", "Id,Environment,FragmentPath,DropInPaths,RefuseManualStop", aside.SECONDS)
+        said = show("*.service", "Id,Environment,FragmentPath,DropInPaths", aside.SECONDS)
         for known in (dict(systemd.properties(block)) for block in said.split("\n\n")):
             unit = known.get("Id", "")
             path = openssl_conf(known.get("Environment", ""), unit)
             if path is not None and unit:
                 files = [known.get("FragmentPath", ""), *known.get("DropInPaths", "").split()]
                 found[unit] = Setting(path, changed(files))
-            if known.get("RefuseManualStop") == "yes":
-                fixed.add(unit)
-    return Configuration(found, frozenset(fixed))
+    return found
 
 
 def members_of(service: str) -> list[int]:

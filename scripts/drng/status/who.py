@@ -18,9 +18,9 @@ from ..terminal import Failure
 from ..text import printable
 from . import services, verdict
 from .libraries import Known, Library
-from .look import Look, as_started, identify, inspect
+from .look import Look, identify, inspect
 from .output import is_served, lines
-from .services import Configuration
+from .services import Setting
 from .sources import Source, source_of
 from .verdict import REBOOT, Process, judge
 
@@ -34,18 +34,11 @@ PR_SET_NAME = 15
 UNENDED = "an earlier look at a process of its unit or user has not ended"
 
 
-# ---- Looking ----
-
-
 def identified(pid: int) -> Look | None:
     """None where it has ended."""
     with contextlib.suppress(TargetError), procfs.process(pid) as entry:
         return identify(pid, entry)
     return None
-
-
-def payer(pid: int) -> str:
-    return look.payer if (look := identified(pid)) else ""
 
 
 def child_for(whose: str) -> str:
@@ -70,10 +63,10 @@ def look_of(answer: dict[str, Any]) -> Look:
     return Look(**{**answer, "libraries": tuple(Library(**library) for library in answer["libraries"])})
 
 
-def read_by(look: Look, now: Configuration, default: str) -> Source:
+def read_by(look: Look, setting: Setting | None, default: str) -> Source:
     """The openssl.cnf that it would read now, where it must be known."""
-    setting, counters = now.units.get(look.unit), look.counters
-    own, given = (look.variables or {}).get("OPENSSL_CONF", ""), setting.path if setting else ""
+    counters, given = look.counters, setting.path if setting else ""
+    own = (look.variables or {}).get("OPENSSL_CONF", "")
     # One that has drng has read what it was started with; another is told of what it would read.
     path = "" if look.is_secure else (own or given) if counters else (given or own)
     served = bool(counters) and counters["requests"] > 0 and not verdict.is_seeded_by_others(counters)
@@ -81,44 +74,40 @@ def read_by(look: Look, now: Configuration, default: str) -> Source:
     return source_of(look, path or default) if asks else Source()
 
 
-def look_at_each(pids: Sequence[int], now: Configuration) -> list[tuple[Look, Source]]:
+def look_at_each(pids: Sequence[int], settings: dict[str, Setting]) -> list[tuple[Look, Source]]:
     """Those of them that are there; in other processes, since looking may hang: see aside.py."""
     known: Known = {}
-    payers, left = {pid: payer(pid) for pid in pids}, unended()
+    left, first = unended(), {pid: who for pid in pids if (who := identified(pid))}
     try:
         default = default_file(own=False)
     except Failure:
         default = ""  # nobody can tell
 
     def work(pid: int) -> Any:
-        ctypes.CDLL(None).prctl(PR_SET_NAME, child_for(payers[pid]).encode())
+        ctypes.CDLL(None).prctl(PR_SET_NAME, child_for(first[pid].payer).encode())
         with contextlib.suppress(TargetError, FileNotFoundError, ProcessLookupError):
-            look = as_started(inspect(pid, known))
-            return asdict(look), asdict(read_by(look, now, default))
+            look = inspect(pid, known)
+            return asdict(look), asdict(read_by(look, settings.get(look.unit), default))
         return None
 
-    held = [pid for pid in pids if child_for(payers[pid]) in left]
-    found = {who.pid: (replace(who, problem=UNENDED, missed=True), Source()) for who in map(identified, held) if who}
-    to_do = [pid for pid in pids if pid not in held]
-    for pid, answer in aside.each(to_do, work, altogether=aside.ALTOGETHER, unit_of=payers.__getitem__, room=ROOM):
+    held = {pid for pid, who in first.items() if child_for(who.payer) in left}
+    found = {pid: (replace(first[pid], problem=UNENDED, missed=True), Source()) for pid in held}
+    payers = {pid: who.payer for pid, who in first.items() if pid not in held}
+    for pid, answer in aside.each([*payers], work, altogether=aside.ALTOGETHER, unit_of=payers.__getitem__, room=ROOM):
         if not isinstance(answer, aside.Missed):
             found |= {pid: (look_of(answer[0]), Source(**answer[1]))} if answer else {}
-        elif who := identified(pid):
+        elif identified(pid):
             why = printable(f"it cannot be looked at: {answer.reason}")
-            found[pid] = replace(who, problem=why, missed=answer.reason == aside.OUT_OF_TIME), Source()
+            found[pid] = replace(first[pid], problem=why, missed=answer.reason == aside.OUT_OF_TIME), Source()
     return [found[pid] for pid in pids if pid in found]
-
-
-# ---- Judging ----
 
 
 def of_processes(pids: Sequence[int]) -> list[Process]:
     """Those of them that are there."""
-    now, judged = services.configuration(), []
-    for look, source in look_at_each([*dict.fromkeys(pids)], now):
-        started = procfs.started_at(look.ticks) if look.ticks else 0.0
-        process = judge(look, now.units.get(look.unit), source, started)
-        if process.restart and (look.pid == 1 or look.unit in now.fixed or systemd.waits_for_reboot(look.unit)):
+    settings, judged = services.settings(), []
+    for look, source in look_at_each([*dict.fromkeys(pids)], settings):
+        process = judge(look, settings.get(look.unit), source, procfs.started_at(look.ticks) if look.ticks else 0.0)
+        if process.restart and (look.pid == 1 or systemd.waits_for_reboot(look.unit)):
             process = replace(process, restart=REBOOT, cure="needs a reboot")
         judged.append(process)
     return judged
