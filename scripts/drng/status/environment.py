@@ -95,16 +95,16 @@ def collect() -> tuple[dict[str, Any], Process]:
 # ---- As it is shown ----
 
 # Of drng's parameters those that say how it serves; the others are counters.
-NOT_LONG = ("version", "active-source", "disabled-reason", "aes-implementation", "status", "clone-protection")
+SHOWN = ("version", "active-source", "disabled-reason", "aes-implementation", "status", "clone-protection")
 
 
-def environment_rows(status: dict[str, Any], *, long: bool = False) -> list[Row]:
+def environment_rows(status: dict[str, Any], *, long: bool) -> list[Row]:
     """By the keys that JSON has."""
-    drng = {key: value for key, value in (status["drng"] or {}).items() if long or key in NOT_LONG}
-    wrong = status["config-problem"] or status["errors"]
-    switch = "" if wrong else "; drng-enable(8) switches it on"
-    shown = {**status, **status["cpu"], **({"drng": f"not loaded{switch}"} if status["drng"] is None else drng)}
-    return fact_rows(shown, "name", "library", "cpu", *([] if status["drng"] is None else ["drng"]))
+    loaded, drng = status["drng"] is not None, status["drng"] or {}
+    switch = "" if status["config-problem"] or status["errors"] else "; drng-enable(8) switches it on"
+    shown = {**status, **status["cpu"], "drng": f"not loaded{switch}"}
+    shown |= {key: value for key, value in drng.items() if long or key in SHOWN}
+    return fact_rows(shown, "name", "library", "cpu", *["drng"] * loaded)
 
 
 def check_environment(status: dict[str, Any], process: Process) -> tuple[int, str]:

@@ -24,11 +24,9 @@ def value_of(key: str, value: Any) -> str:
     """As a row has it."""
     if isinstance(value, dict):
         return ", ".join(f"{name}: {value_of(name, inner)}" for name, inner in value.items())
-    if value is None or isinstance(value, bool):
-        return "-" if value is None else "yes" if value else "no"
     if key in TIMES:
         return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(min(value, LAST_YEAR))) if value else "never"
-    return str(value)
+    return {True: "yes", False: "no", None: "-"}[value] if value is None or isinstance(value, bool) else str(value)
 
 
 def fact_rows(known: dict[str, Any], *hidden: str) -> list[Row]:

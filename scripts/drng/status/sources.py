@@ -31,7 +31,7 @@ class Source:
     path: str = ""
     is_known: bool = False
     elsewhere: str = ""  # why it is not known here
-    command: str = ""  # that tells there
+    there: str = ""  # the command that tells there
     problem: str = ""  # why libcrypto goes on without this file or one that it includes
     names_drng: bool = False  # it activates drng
     generator: str = ""  # what it takes as the generator
@@ -73,7 +73,7 @@ def _place(pid: str, path: str) -> tuple[bytes, bytes]:
 def _there(path: str, why: str) -> Source:
     """Not with nsenter: root would run the program that its user has put there."""
     command = f"as its user, where it runs: drng-conf {shlex.quote(path)}"
-    return Source(path, elsewhere=printable(why), command=printable(command))
+    return Source(path, elsewhere=printable(why), there=printable(command))
 
 
 @functools.cache
@@ -85,7 +85,7 @@ def read(path: str) -> Source:
             return _there(path, f"not everybody may read {shlex.quote(path)}")
         found = probe(text, path, load=False)
     except OthersError as error:
-        return Source(path, elsewhere=printable(error.said), command=printable(error.command))
+        return Source(path, elsewhere=printable(error.said), there=printable(error.command))
     except (FileError, OSError) as error:
         said = f"{path}: {error.strerror}" if isinstance(error, OSError) else str(error)
         return Source(path, True, problem=printable(said))
@@ -94,15 +94,13 @@ def read(path: str) -> Source:
     named = meaning.named_sections(found)
     random = meaning.generators_of(found, named.init)
     query = random.get("properties", "").replace(" ", "").split(",")
-    problem = found.problem
-    if not problem and found.passed_over:
-        problem = f"{path}, which includes what cannot be read: {found.passed_over[0]}"
+    included = f"{path}, which includes what cannot be read: {found.passed_over[0]}" if found.passed_over else ""
     module = meaning.undotted(found.section(named.drng)).get("module", "")
     file = os.path.join(found.modules, module or "drng.so")
     return Source(
         path=path,
         is_known=True,
-        problem=printable(problem),
+        problem=printable(found.problem or included),
         names_drng=bool(named.drng) and meaning.is_active(found, named.drng),
         generator=random.get("random", ""),
         asks_drng="provider=drng" in query or "?provider=drng" in query or random.get("random_provider") == "drng",
@@ -116,8 +114,6 @@ def read(path: str) -> Source:
 
 def source_of(look: Look, path: str) -> Source:
     """What it would read; an OSError where it has ended."""
-    if not path:
-        return Source()
     if not path.startswith("/"):
         return _there(path, f"its OPENSSL_CONF, {shlex.quote(path)}, begins in its working directory")
     if CREDENTIAL.fullmatch(path) and not os.path.lexists(path):

@@ -12,7 +12,7 @@ from .. import systemd
 from ..instructions import INSTRUCTIONS, KNOWN, WORDS
 from ..text import printable
 from .libraries import Library
-from .look import Look
+from .look import VARIABLES, Look
 from .services import Setting
 from .sources import Source
 
@@ -31,7 +31,7 @@ RESTART = {
     REBOOT: "needs a reboot",
 }
 
-# For each reason what is said of a process ("it"), and the cure, into which the unit's name is put.
+# For each reason what is said of a process ("it"), and the cure; both have places for what is known of this one.
 SECURE = "it runs with another user's rights or with capabilities (AT_SECURE), so libcrypto ignores OPENSSL_CONF"
 NO_FILE = (
     "it reads no openssl.cnf (OPENSSL_INIT_NO_LOAD_CONFIG; Node.js without --openssl-shared-config), or draws in a "
@@ -45,19 +45,19 @@ REASONS = {
     "started-before": ("it started before openssl.cnf named drng", "systemctl restart {unit}"),
     "at-secure": (SECURE, "drng-enable on --system"),
     "no-variable": ("the process does not have the OPENSSL_CONF that its unit sets", CLEARED),
-    "no-providers": ("it has {library}, which has no providers", "another build of the program"),
-    "own-libcrypto": ("{library} finds no module", "give the whole path of drng.so as `module =` in openssl.cnf"),
-    "other-libcrypto": ("{library} draws without drng", "drng-enable on --system"),
+    "no-providers": ("it has {}, which has no providers", "another build of the program"),
+    "own-libcrypto": ("{} finds no module", "give the whole path of drng.so as `module =` in openssl.cnf"),
+    "other-libcrypto": ("{} draws without drng", "drng-enable on --system"),
     "own-context": (NO_FILE, ""),
     "architecture": ("it is a program of another architecture", "install drng for that, too"),
-    "not-readable": ("it cannot read its openssl.cnf", ""),
-    "module": ("drng did not load", "drng-conf {file}"),
+    "not-readable": ("it cannot read its openssl.cnf: {}", ""),
+    "module": ("{}", "drng-conf {file}"),
     "not-named": ("no openssl.cnf that it reads names drng", "drng-enable on {unit}"),
     "not-asked": ("openssl.cnf names no generator of drng's", "drng-conf {file}"),
-    "elsewhere": ("the reason can be seen only with its own rights, or in its namespaces", ""),
-    "fallback": ("the fallback serves", ""),
-    "nothing": ("drng has no source of seeds", ""),
-    "unknown": ("it cannot be looked at", ""),
+    "elsewhere": ("{}", "{there}"),
+    "fallback": ("{}", ""),
+    "nothing": ("{}", ""),
+    "unknown": ("{}", ""),
 }
 
 OF_OTHERS = "drng's generators serve, with seeds that are not drng's"
@@ -121,90 +121,76 @@ def unserved(libraries: Sequence[Library], counters: Mapping[str, Any]) -> list[
 
 # ---- One process ----
 
-Reason = tuple[str, str, str]  # a key of REASONS; what to say and to do, where that is not what the table has
+Reason = tuple[str, str]  # a key of REASONS, and what is known of this process
+
+
+def _named(libraries: Sequence[Library]) -> str:
+    return printable(str(libraries[0])) if libraries else ""
 
 
 def _why_openssl(look: Look, setting: Setting | None, source: Source, started: float) -> Reason:
     """The first that holds of a process whose libcrypto has been used, and has not loaded drng. `source` is the
     openssl.cnf that it would read now."""
-    variables = look.variables or {}
+    # Who writes titles over the environment hides its variables.
+    value, folder = ((look.variables or {}).get(name, "") for name in VARIABLES)
     used = [library for library in look.libraries if library.used]
     own = [library for library in used if not library.is_systems]
-    folder = "" if look.is_secure else variables.get("OPENSSL_MODULES", "")
+    old = [library for library in used if not library.has_providers]
     late = 0 < started < max(source.changed, setting.changed if setting and not look.is_secure else 0.0)
-    # Who writes titles over the environment hides the variable.
-    value = variables.get("OPENSSL_CONF", "")
     dropped = setting is not None and value != setting.path and not look.is_secure
-    if look.uncounted:
-        return "module", look.uncounted, ""
-    if any(library.is_foreign for library in used):
-        return "architecture", "", ""
-    if old := [library for library in used if not library.has_providers]:
-        return "no-providers", _said("no-providers", old), ""
-    if source.elsewhere and not (late or dropped):
-        return "elsewhere", source.elsewhere, source.command
-    if look.is_secure and (setting or value) and not source.names_drng:
-        return "at-secure", "", ""
-    if source.problem and not (source.names_drng and late):
-        return "not-readable", f"it cannot read its openssl.cnf: {source.problem}", ""
-    # Where the file cannot be read here, only what the unit sets is known.
-    if not source.names_drng and not source.elsewhere:
-        return "not-named", "", ""
-    if late:
-        return "started-before", "", ""
-    if dropped:
-        return "no-variable", "", ""
-    if own and not source.module.startswith("/"):
-        return "own-libcrypto", _said("own-libcrypto", own), ""
-    if folder and not source.module.startswith("/") and folder != source.folder:
-        return "module", f"drng did not load: OPENSSL_MODULES names {printable(folder)}", ""
-    if source.not_loaded:
-        return "module", f"drng did not load: {source.not_loaded}", ""
-    return "own-context", "", ""
+    by_folder = not source.module.startswith("/")
+    other = by_folder and folder not in ("", source.folder) and not look.is_secure
+    rows: tuple[tuple[object, str, str], ...] = (
+        (look.uncounted, "module", look.uncounted),
+        (any(library.is_foreign for library in used), "architecture", ""),
+        (old, "no-providers", _named(old)),
+        (source.elsewhere and not (late or dropped), "elsewhere", source.elsewhere),
+        (look.is_secure and (setting or value) and not source.names_drng, "at-secure", ""),
+        (source.problem and not (source.names_drng and late), "not-readable", source.problem),
+        # Where the file cannot be read here, only what the unit sets is known.
+        (not source.names_drng and not source.elsewhere, "not-named", ""),
+        (late, "started-before", ""),
+        (dropped, "no-variable", ""),
+        (own and by_folder, "own-libcrypto", _named(own)),
+        (other, "module", f"drng did not load: OPENSSL_MODULES names {printable(folder)}"),
+        (source.not_loaded, "module", f"drng did not load: {source.not_loaded}"),
+    )
+    return next(((reason, detail) for holds, reason, detail in rows if holds), ("own-context", ""))
 
 
-def _said(reason: str, libraries: Sequence[Library]) -> str:
-    return REASONS[reason][0].format(library=printable(str(libraries[0])))
-
-
-def _told(look: Look, found: Reason, file: str = "") -> dict[str, Any]:
-    reason, why, cure = found
+def _told(look: Look, source: Source, reason: str, detail: str = "") -> dict[str, Any]:
     said, todo = REASONS[reason]
-    if not cure and look.unit == systemd.NONE and "{unit}" in todo:
-        cure = "restart it" if reason == "started-before" else "drng-enable on --system"
-    todo = todo.format(unit=shlex.quote(short(look.unit)), file=printable(shlex.quote(file)))
-    return {"reason": reason, "why": why or said, "cure": cure or todo}
+    if look.unit == systemd.NONE and "{unit}" in todo:
+        todo = "restart it" if reason == "started-before" else "drng-enable on --system"
+    file, unit = printable(shlex.quote(source.path)), shlex.quote(short(look.unit))
+    return {"reason": reason, "why": said.format(detail), "cure": todo.format(unit=unit, file=file, there=source.there)}
 
 
 def _by_drng(look: Look, source: Source, started: float) -> dict[str, Any]:
     """Of a process whose drng counts. A file that has changed since it started tells nothing of what it has read."""
-    counters, words = look.counters, (WORDS or "").lower()
-    idle = not counters["requests"] and not seeds(counters)
-    others = is_seeded_by_others(counters)
+    counters, words, found = look.counters, (WORDS or "").lower(), None
+    idle, others = not counters["requests"] and not seeds(counters), is_seeded_by_others(counters)
     words_alone = bool(words) and others and source.generator.lower() == words
     active = words if words_alone else str(counters["active-source"])
-    found: Reason | None = None
-    if left := unserved(look.libraries, counters):
-        reason = "other-libcrypto" if left[0].has_providers else "no-providers"
-        served_by, idle, found = PARTLY, False, (reason, _said(reason, left), "")
-    elif active not in (*INSTRUCTIONS, words, "fallback"):
-        served_by, idle, found = NOBODY, False, ("nothing", str(counters["disabled-reason"]), "")
-    elif active == "fallback" or (others and not words_alone):
-        why = OF_OTHERS if others else str(counters["disabled-reason"])
-        served_by, found = FALLBACK, None if idle else ("fallback", why, "")
-    else:
-        served_by = DRNG
     # Where a title hides its variables, it has drng from another file than one that does not name drng.
     known = source.is_known and (source.names_drng or bool(look.variables)) and not 0 < started < source.changed
+    if left := unserved(look.libraries, counters):
+        served_by, found = PARTLY, ("other-libcrypto" if left[0].has_providers else "no-providers", _named(left))
+    elif active not in (*INSTRUCTIONS, words, "fallback"):
+        served_by, found = NOBODY, ("nothing", str(counters["disabled-reason"]))
+    elif active == "fallback" or (others and not words_alone):
+        served_by = FALLBACK
+        found = None if idle else ("fallback", OF_OTHERS if others else str(counters["disabled-reason"]))
+    else:
+        served_by = DRNG
+    idle = idle and served_by in (DRNG, FALLBACK)
     if found is None and idle and known and not source.asks_drng:
-        found = ("not-asked", "", "")
+        found = ("not-asked", "")
     return {
         **vars(look),
-        "counters": {**counters, "active-source": active},
-        "served_by": served_by,
-        "idle": idle,
+        **(_told(look, source, *found) if found else {}),
+        **{"counters": {**counters, "active-source": active}, "served_by": served_by, "idle": idle},
         "seeds_from": active,
-        **(_told(look, found, source.path) if found else {}),
     }
 
 
@@ -214,7 +200,7 @@ def judge(look: Look, setting: Setting | None, source: Source, started: float) -
     # Without a libcrypto that could have loaded it, the module may be anything.
     no_answer = look.uncounted and not (look.serves_nothing and look.libraries)
     if why := look.problem or (look.uncounted if no_answer else ""):
-        return Process(**vars(look), served_by=NOT_KNOWN, restart=restart, **_told(look, ("unknown", why, "")))
+        return Process(**vars(look), served_by=NOT_KNOWN, restart=restart, **_told(look, source, "unknown", why))
     if look.counters:
         return Process(**_by_drng(look, source, started), restart=restart)
     if not any(library.used for library in look.libraries):
@@ -225,5 +211,5 @@ def judge(look: Look, setting: Setting | None, source: Source, started: float) -
     fails = source.is_strict and found[0] in ("module", "own-libcrypto")
     fails = fails and any(library.used and library.is_shared for library in look.libraries)
     restart = CONFIGURATION if found[0] == "started-before" else restart
-    told = _told(look, found, source.path)
+    told = _told(look, source, *found)
     return Process(**vars(look), served_by=NOBODY if fails else OPENSSL, restart=restart, **told)

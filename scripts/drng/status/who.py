@@ -68,10 +68,10 @@ def read_by(look: Look, setting: Setting | None, default: str) -> Source:
     counters, given = look.counters, setting.path if setting else ""
     own = (look.variables or {}).get("OPENSSL_CONF", "")
     # One that has drng has read what it was started with; another is told of what it would read.
-    path = "" if look.is_secure else (own or given) if counters else (given or own)
+    path = ("" if look.is_secure else (own or given) if counters else (given or own)) or default
     served = bool(counters) and counters["requests"] > 0 and not verdict.is_seeded_by_others(counters)
     asks = not served and (counters or any(library.used for library in look.libraries))
-    return source_of(look, path or default) if asks else Source()
+    return source_of(look, path) if asks and path else Source()
 
 
 def look_at_each(pids: Sequence[int], settings: dict[str, Setting]) -> list[tuple[Look, Source]]:
