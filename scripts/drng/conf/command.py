@@ -40,7 +40,7 @@ TAKEN_BACK = re.compile(r"-\s*fips|fips\s*=\s*no")
 def replaced(found: Probe) -> Iterator[str]:
     """What the file says itself, and an include has put something else in the place of."""
     own = Read(found.path, found.own)
-    old, new = named_sections(own).init, named_sections(found).init
+    old, new = own.init, found.init
     gone = lost(own, found)
     for section, key, value in gone:
         yield f"[{section}] {key} = {value}: not in effect, since an .include has replaced it"
@@ -52,8 +52,7 @@ def replaced(found: Probe) -> Iterator[str]:
 
 
 def not_loaded(found: Probe, warnings: list[str]) -> Iterator[str]:
-    init, _, _, _, drng = named_sections(found)
-    sections = providers_of(found, init)
+    drng, sections = named_sections(found).drng, providers_of(found)
     for name, why in found.not_loaded.items() if not found.stopped else ():
         # By its name alone it may load: then it is what the file says of it that keeps it from that.
         own = [warning for warning in warnings if warning.startswith(f"[{sections[name]}]")]
@@ -64,27 +63,25 @@ def not_loaded(found: Probe, warnings: list[str]) -> Iterator[str]:
 
 def lost_by_fips(found: Probe) -> Iterator[str]:
     """The queries that find nothing of drng's, since it has no certificate."""
-    named = named_sections(found)
-    random = generators_of(found, named.init)
+    random = generators_of(found)
     for key, role in (("properties", "public"), ("seed_properties", "seed")):
         query = random.get(key, "")
         if found.fips and not found.provider(role) and "provider=drng" in query and not TAKEN_BACK.search(query):
             why = "OpenSSL adds fips=yes, and nothing matches both; write provider=drng,-fips"
-            yield f"[{named.random}] {key} = {query}: {why}"
+            yield f"[{named_sections(found).random}] {key} = {query}: {why}"
 
 
 def not_served(found: Probe) -> Iterator[str]:
     """What is not drng's though the file names it."""
-    named = named_sections(found)
-    random = generators_of(found, named.init)
+    named, random = named_sections(found), generators_of(found)
     if not (named.drng or "provider=drng" in random.get("properties", "")):
         return
     others = ", ".join(role for role in GENERATORS if found.provider(role) != "drng")
     if found.override:
-        cure = f"a section that [{named.init}] names as `random` before it names `providers`"
+        cure = f"a section that [{found.init}] names as `random` before it names `providers`"
         yield f"{found.override} serves, and not drng; with a FIPS provider, set random_provider = none in {cure}"
     elif others:
-        cure = f"name a section with `properties = provider=drng` as `random` in [{named.init}]"
+        cure = f"name a section with `properties = provider=drng` as `random` in [{found.init}]"
         yield f"the {others} generator is not drng's: {cure}"
     seed = random.get("seed", SEED_SOURCES[0])
     if "provider=drng" in random.get("seed_properties", "") and not found.provider("seed"):

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import itertools
 import os
 import re
 import resource
 from typing import Any
+
+from ..status.look import inspect
+from ..terminal import Failure
 
 # By their names: ctypes.util would ask the compiler in PATH where they are.
 LIBRARIES = ("libcrypto.so.3", "libcrypto.so.4")
@@ -20,22 +22,9 @@ LIBRARIES = ("libcrypto.so.3", "libcrypto.so.4")
 ERR_TXT_STRING = 2  # openssl/err.h
 INIT_NO_LOAD_CONFIG = 0x80  # openssl/crypto.h
 ENGINES_DIRECTORY, MODULES_DIRECTORY = 1002, 1003
-UTF8_PTR = 6  # openssl/core.h
 
 # Bytes that no generator has ready from an earlier request.
 MORE_THAN_ANYONE_KEEPS = 1 << 16
-
-
-class Param(ctypes.Structure):
-    """OSSL_PARAM."""
-
-    _fields_ = [
-        ("key", ctypes.c_char_p),
-        ("data_type", ctypes.c_uint),
-        ("data", ctypes.c_void_p),
-        ("data_size", ctypes.c_size_t),
-        ("return_size", ctypes.c_size_t),
-    ]
 
 
 class Value(ctypes.Structure):
@@ -66,7 +55,6 @@ class Libcrypto:
             "EVP_RAND_fetch EVP_RAND_CTX_get0_rand EVP_RAND_get0_provider OSSL_PROVIDER_load NCONF_new BIO_new_mem_buf "
             "NCONF_get_section NCONF_get_section_names OPENSSL_sk_value EVP_CIPHER_fetch",
             ctypes.c_ulong: "ERR_get_error_all",
-            ctypes.POINTER(Param): "OSSL_PROVIDER_gettable_params",
         }.items():
             for function in functions.split():
                 getattr(self.lib, function).restype = result
@@ -161,38 +149,29 @@ class Libcrypto:
         self.lib.EVP_RAND_free(algorithm)
         return found
 
-    def override(self) -> str | None:
+    def override(self) -> str:
         """An ENGINE or a RAND_METHOD outranks every provider."""
         if not hasattr(self.lib, "RAND_get_rand_method"):
-            return None
+            return ""
         if hasattr(self.lib, "ENGINE_get_default_RAND"):
             self.lib.ENGINE_get_default_RAND.restype = ctypes.c_void_p
             self.lib.ENGINE_get_id.restype = ctypes.c_char_p
             if engine := ctypes.c_void_p(self.lib.ENGINE_get_default_RAND()):
                 return f"ENGINE {os.fsdecode(self.lib.ENGINE_get_id(engine))}"
         self.lib.RAND_get_rand_method.restype = self.lib.RAND_OpenSSL.restype = ctypes.c_void_p
-        return None if self.lib.RAND_get_rand_method() == self.lib.RAND_OpenSSL() else "RAND_METHOD"
+        return "" if self.lib.RAND_get_rand_method() == self.lib.RAND_OpenSSL() else "RAND_METHOD"
 
-    def passed_by(self) -> str | None:
+    def counters(self) -> dict[str, Any]:
+        """What drng counts in this process, read as in any other; nothing where that cannot be read."""
+        with contextlib.suppress(Failure, OSError):
+            return inspect(os.getpid()).counters
+        return {}
+
+    def passed_by(self) -> str:
         """Who serves RAND_bytes where drng, though it is loaded, does not count the request: OpenSSL 3.5 and later hand
         it to a provider of the name "fips", whatever the generators are."""
-        before = self.provider_params("drng")
+        before = self.counters().get("requests")
         drawn = before is not None and self.draw(MORE_THAN_ANYONE_KEEPS)
-        if not drawn or self.provider_params("drng") != before:
-            return None
+        if not drawn or self.counters().get("requests") != before:
+            return ""
         return "the fips provider" if self.is_active("fips") else "another provider"
-
-    def provider_params(self, name: str) -> dict[str, Any] | None:
-        """Every parameter that an active provider answers, or None where it is not active."""
-        if not self.is_active(name):
-            return None
-        provider, answer = ctypes.c_void_p(self.lib.OSSL_PROVIDER_load(None, os.fsencode(name))), {}
-        table = self.lib.OSSL_PROVIDER_gettable_params(provider)
-        for known in itertools.takewhile(lambda p: p.key, map(table.__getitem__, itertools.count() if table else ())):
-            value = ctypes.c_char_p() if known.data_type == UTF8_PTR else ctypes.c_uint64()
-            size = 0 if known.data_type == UTF8_PTR else ctypes.sizeof(value)
-            asked = Param(known.key, known.data_type, ctypes.addressof(value), size, ctypes.c_size_t(-1).value)
-            if self.lib.OSSL_PROVIDER_get_params(provider, (Param * 2)(asked)) == 1 and value.value is not None:
-                answer[decoded(known.key)] = value.value if isinstance(value.value, int) else decoded(value.value)
-        self.lib.OSSL_PROVIDER_unload(provider)
-        return answer

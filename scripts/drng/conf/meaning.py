@@ -68,30 +68,28 @@ def undotted(section: Section | None) -> Section:
     return {key.split(".", 1)[-1]: value for key, value in (section or {}).items()}
 
 
-def lines_of(conf: Read, init: str, module: str) -> list[Line]:
+def _lines_of(conf: Read, module: str) -> list[tuple[str, str]]:
     """Of every section that is named for one of INIT_KEYS: OpenSSL goes through all of them."""
-    places = [value for key, value in (conf.section(init) or {}).items() if known_as(key) == module]
-    return [(place, key, value) for place in places for key, value in (conf.section(place) or {}).items()]
+    places = [value for key, value in (conf.section(conf.init) or {}).items() if known_as(key) == module]
+    return [line for place in places for line in (conf.section(place) or {}).items()]
 
 
-def providers_of(conf: Read, init: str) -> Section:
+def providers_of(conf: Read) -> Section:
     """Each provider's section, by the provider's name."""
-    return undotted({key: value for _, key, value in lines_of(conf, init, "providers")})
+    return undotted(dict(_lines_of(conf, "providers")))
 
 
-def generators_of(conf: Read, init: str) -> Section:
+def generators_of(conf: Read) -> Section:
     """What the generators are; of their keys OpenSSL takes any case of letters for the same."""
-    return {key.lower(): value for _, key, value in lines_of(conf, init, "random")}
+    return {key.lower(): value for key, value in _lines_of(conf, "random")}
 
 
 def named_sections(conf: Read) -> Named:
     """From openssl_conf on."""
-    init = (conf.section("default") or {}).get("openssl_conf", "")
-    keys = {known_as(key): value for key, value in (conf.section(init) or {}).items()}
-    by_name = providers_of(conf, init)
-    return Named(
-        init, keys.get("random", ""), keys.get("providers", ""), by_name.get("default", ""), by_name.get("drng", "")
-    )
+    keys = {known_as(key): value for key, value in (conf.section(conf.init) or {}).items()}
+    by_name = providers_of(conf)
+    places = keys.get("random", ""), keys.get("providers", ""), by_name.get("default", ""), by_name.get("drng", "")
+    return Named(conf.init, *places)
 
 
 def is_active(conf: Read, name: str) -> bool:
@@ -106,7 +104,7 @@ MOST, DEEPEST = 1 << 14, 3
 def in_effect(conf: Read) -> list[tuple[Way, Line]]:
     """The lines to which openssl_conf leads, with OpenSSL's names for the keys on the way; not many more than MOST."""
     found: list[tuple[Way, Line]] = []
-    to_do: list[tuple[Way, str]] = [((), named_sections(conf).init)]
+    to_do: list[tuple[Way, str]] = [((), conf.init)]
     for way, name in to_do:
         for key, value in (conf.section(name) or {}).items():
             step = key if len(way) > 1 else key.split(".", 1)[-1] if way else known_as(key) or key
@@ -137,11 +135,11 @@ def hint(key: str, known: Sequence[str]) -> str:
     return f"; did you mean {names[near[0]]}?" if near and names[near[0]] != key else ""
 
 
-def never_asked(conf: Read, init: str) -> Iterator[str]:
+def never_asked(conf: Read) -> Iterator[str]:
     """Of the lines to which openssl_conf leads: keys of drng's section that nobody knows, and sections that are not
     there. OpenSSL says itself which other keys it does not know."""
     known = [*DRNG_KEYS, *OPENSSL_KEYS]
-    begin = [(("default",), ("default", "openssl_conf", init))] * bool(init)
+    begin = [(("default",), ("default", "openssl_conf", conf.init))] * bool(conf.init)
     for way, (name, key, value) in [*begin, *in_effect(conf)]:
         said, depth = "", len(way)
         if way[0] in ("default", *INIT_KEYS) and (depth == 1 or (depth == 2 and way[0] == "providers")):
@@ -156,22 +154,21 @@ def never_asked(conf: Read, init: str) -> Iterator[str]:
             yield f"[{name}] {key} = {value}: {said}"
 
 
-def never_reached(conf: Read, named: Named) -> Iterator[str]:
+def never_reached(conf: Read) -> Iterator[str]:
     """Lines that name drng where nobody asks for them."""
-    likely = [] if named.init else [hint(key, ("openssl_conf",)) for key in conf.section("default") or {}]
-    near = next(filter(None, likely), "")
-    for key, value in undotted(conf.section(named.providers)).items():
+    likely = [] if conf.init else [hint(key, ("openssl_conf",)) for key in conf.section("default") or {}]
+    near, providers = next(filter(None, likely), ""), named_sections(conf).providers
+    for key, value in undotted(conf.section(providers)).items():
         if close := hint(key, ("drng",)):
-            yield f"[{named.providers}] {key} = {value}: there is no provider of this name{close}"
-    for name in list(conf.sections):
+            yield f"[{providers}] {key} = {value}: there is no provider of this name{close}"
+    for name in conf.sections:
         value = undotted(conf.section(name)).get("drng", "")
         if value in conf.sections:
             yield f"[{name}] drng = {value}: no openssl_conf leads to this line, and OpenSSL never asks for it{near}"
 
 
 def warnings_of(conf: Read) -> list[str]:
-    named = named_sections(conf)
     ignored = "an .include names a file that cannot be read, and OpenSSL ignores it"
     warnings = [f"{ignored}: {why}" for why in conf.passed_over]
-    warnings += [*never_asked(conf, named.init), *(() if named.drng else never_reached(conf, named))]
+    warnings += [*never_asked(conf), *(() if named_sections(conf).drng else never_reached(conf))]
     return [visible(warning) for warning in dict.fromkeys(warnings)]

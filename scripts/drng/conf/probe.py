@@ -16,7 +16,7 @@ from .. import aside
 from ..paths import FileError, by_the_linker, who_else
 from ..terminal import Failure
 from .libcrypto import Libcrypto
-from .meaning import MOST, generators_of, in_effect, is_active, named_sections, providers_of, undotted
+from .meaning import MOST, generators_of, in_effect, is_active, providers_of, undotted
 from .reading import Read, Section, Whole
 
 # A program that has not started by then does not count as one that works; and its address space.
@@ -50,7 +50,7 @@ class Probe(Read):
     not_loaded: dict[str, str] = field(default_factory=dict)  # that should be, and why they are not
     ciphers: bool = False
     fips: bool = False  # fips=yes is asked of every algorithm
-    drng: dict[str, Any] | None = None  # the provider's parameters
+    drng: dict[str, Any] = field(default_factory=dict)  # what it counts
 
     @property
     def module(self) -> str:
@@ -108,13 +108,12 @@ def _asked(whole: Whole, path: str, load: bool) -> dict[str, Any]:
     if os.geteuid() == 0 and (refused := _refused(read, crypto.folders())):
         return {**known, "refused": refused}
     known["stopped"] = "; ".join(crypto.load(conf))
-    known |= {"rand_bytes": crypto.draw(), "errors": crypto.errors(), "override": crypto.override() or ""}
-    init = named_sections(read).init
-    random, listed = generators_of(read, init), providers_of(read, init)
+    known |= {"rand_bytes": crypto.draw(), "errors": crypto.errors(), "override": crypto.override()}
+    random, listed = generators_of(read), providers_of(read)
     roles = {role: crypto.generator(role) for role in GENERATORS}
-    known["drng"] = crypto.provider_params("drng")
     if not known["override"] and (roles["public"] or {}).get("provider") == "drng":
-        known["override"] = crypto.passed_by() or ""
+        known["override"] = crypto.passed_by()
+    known["drng"] = crypto.counters() if crypto.is_active("drng") else {}
     roles["seed"] = crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", ""))
     active = [name for name in dict.fromkeys(("default", *listed)) if crypto.is_active(name)]
     known |= {"generators": roles, "providers": active}

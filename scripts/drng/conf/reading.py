@@ -99,3 +99,8 @@ class Read:
     def section(self, name: str | None) -> Section | None:
         """Its keys in the order in which OpenSSL goes through them, or None where there is no such section."""
         return self.sections.get(name) if name else None
+
+    @property
+    def init(self) -> str:
+        """The section that openssl_conf names."""
+        return (self.section("default") or {}).get("openssl_conf", "")

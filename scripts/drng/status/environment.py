@@ -9,14 +9,14 @@ import os
 from typing import Any
 
 from ..conf.command import mistakes
-from ..conf.meaning import generators_of, named_sections
+from ..conf.meaning import generators_of
 from ..conf.probe import GENERATORS, Probe, default_file, probe
 from ..instructions import INSTRUCTIONS, MASK
 from ..paths import read_once
 from ..procfs import PROC
 from ..terminal import Row
 from ..text import printable_all
-from . import states, stats, verdict
+from . import states, verdict
 from .look import Look
 from .output import fact_rows
 from .sources import Source
@@ -34,26 +34,26 @@ def cpuinfo() -> dict[str, str]:
     return {}
 
 
-def _cpu(info: dict[str, str], drng: dict[str, Any] | None) -> dict[str, Any]:
+def _cpu(info: dict[str, str], drng: dict[str, Any]) -> dict[str, Any]:
     """Of each instruction drng's own words, which know its list of broken parts; without drng, what the kernel says."""
-    flags = info.get("flags", "").split()
-    parts = str((drng or {}).get("disabled-reason", "")).split("; ")
+    flags, parts = info.get("flags", "").split(), drng.get("disabled-reason", "").split("; ")
     denied = {name.lower(): why for name, _, why in (part.partition(": ") for part in parts)}
     model = info.get("model name") or info.get("cpu") or "unknown"
     answer: dict[str, Any] = {"model": model, "mask": os.environ.get(MASK) if MASK else None}
     for name, place in INSTRUCTIONS.items():
-        said = "not loaded" if drng is None else denied.get(name, "may serve")
+        said = denied.get(name, "may serve") if drng else "not loaded"
         listed = name in flags if flags and place else None
-        answer[name] = {"in-cpu": listed if drng is None else said != ABSENT, "drng": said}
+        answer[name] = {"in-cpu": said != ABSENT if drng else listed, "drng": said}
     return answer
 
 
-def _program(found: Probe, drng: dict[str, Any], generator: str) -> Process:
+def _program(found: Probe, generator: str) -> Process:
     """As one that runs would be judged."""
-    if found.served_by_drng and drng:
+    if found.served_by_drng and found.drng:
         source = Source(found.path, True, names_drng=True, asks_drng=True, generator=generator)
-        return judge(Look(0, "a new program", counters=drng), None, source, 0.0)
-    by = verdict.NOT_KNOWN if found.refused else verdict.OPENSSL if found.rand_bytes else verdict.NOBODY
+        return judge(Look(0, "a new program", counters=found.drng), None, source, 0.0)
+    unknown = found.refused or found.served_by_drng
+    by = verdict.NOT_KNOWN if unknown else verdict.OPENSSL if found.rand_bytes else verdict.NOBODY
     return Process(0, "a new program", served_by=found.override if found.rand_bytes and found.override else by)
 
 
@@ -67,13 +67,9 @@ def collect() -> tuple[dict[str, Any], Process]:
     found = probe(text, path)
     if found.problem:
         problem, found = found.problem, probe(b"", path)
-    info, drng, random = cpuinfo(), found.drng, generators_of(found, named_sections(found).init)
-    if drng is not None:
-        flags = info.get("flags", "").split()
-        drng["status"] = stats.STATUS[drng["status"] != 0]
-        drng["virtual-machine"] = "hypervisor" in flags if flags else None
-    process = _program(found, drng or {}, random.get("random", ""))
-    drng = drng and {**drng, **process.counters}
+    random = generators_of(found)
+    process = _program(found, random.get("random", ""))
+    drng = process.counters or found.drng
     answer: dict[str, Any] = {
         "served-by": process.served_by,
         "openssl": found.version,
@@ -81,13 +77,13 @@ def collect() -> tuple[dict[str, Any], Process]:
         "config": path,
         "config-problem": problem or found.refused,
         "errors": [] if found.refused else mistakes(found),
-        "warnings": states.warnings(drng or {}),
+        "warnings": states.warnings(drng),
         **{role: found.generators.get(role) for role in ("seed", *GENERATORS)},
         "random-provider": random.get("random_provider"),
         "override": found.override or None,
         "rand-bytes": found.rand_bytes,
-        "cpu": _cpu(info, drng),
-        "drng": drng,
+        "cpu": _cpu(cpuinfo(), drng),
+        "drng": drng or None,
     }
     return dict(printable_all(answer)), process
 

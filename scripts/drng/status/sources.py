@@ -91,17 +91,16 @@ def read(path: str) -> Source:
         return Source(path, True, problem=printable(said))
     except Failure as error:
         return _there(path, str(error))
-    named = meaning.named_sections(found)
-    random = meaning.generators_of(found, named.init)
+    drng, random = meaning.named_sections(found).drng, meaning.generators_of(found)
     query = random.get("properties", "").replace(" ", "").split(",")
     included = f"{path}, which includes what cannot be read: {found.passed_over[0]}" if found.passed_over else ""
-    module = meaning.undotted(found.section(named.drng)).get("module", "")
+    module = meaning.undotted(found.section(drng)).get("module", "")
     file = os.path.join(found.modules, module or "drng.so")
     return Source(
         path=path,
         is_known=True,
         problem=printable(found.problem or included),
-        names_drng=bool(named.drng) and meaning.is_active(found, named.drng),
+        names_drng=meaning.is_active(found, drng),
         generator=random.get("random", ""),
         asks_drng="provider=drng" in query or "?provider=drng" in query or random.get("random_provider") == "drng",
         is_strict="provider=drng" in query,
