@@ -379,7 +379,7 @@ def test_a_program_of_another_architecture() -> None:
 
 
 def test_every_reason_has_its_words_and_nobody_s_else() -> None:
-    said = [words for words, _ in verdict.REASONS.values()]
+    said = [words for words, _ in verdict.REASONS.values() if words != "{}"]
     assert len(set(said)) == len(said)
 
 

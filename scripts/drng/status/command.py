@@ -91,13 +91,12 @@ def show_environment(arguments: argparse.Namespace) -> int:
 
 def show_units_to_restart(processes: list[Process]) -> int:
     """A unit a line, for systemctl restart. Processes choose their own names: they are told of on standard error."""
-    found = [process for process in processes if process.restart]
-    named = [p for p in found if p.restart != verdict.REBOOT and systemd.can_be_restarted(p.unit)]
-    for unit in sorted({p.unit for p in named}):
+    found = [p for p in processes if p.restart]
+    units = {p.unit for p in found if p.restart != verdict.REBOOT and systemd.can_be_restarted(p.unit)}
+    for unit in sorted(units):
         print(unit)
-    for p in found:
-        if p not in named:
-            complain(f"process {p.pid} ({p.name}) of {p.owner}, unit {p.unit}: {verdict.RESTART[p.restart]}")
+    for p in (p for p in found if p.unit not in units):
+        complain(f"process {p.pid} ({p.name}) of {p.owner}, unit {p.unit}: {verdict.RESTART[p.restart]}")
     # What root cannot look at, it cannot at the next try either, and standard error names it.
     unknown = any(each.missed if os.geteuid() == 0 else each.problem for each in processes)
     return 1 if any(p.restart != verdict.REBOOT for p in found) else CANNOT_TELL if unknown else 0

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from typing import Any
 
 from ..conf.command import mistakes
@@ -26,20 +27,16 @@ from .verdict import Process, judge
 ABSENT = "not in this CPU"
 
 
-def cpuinfo() -> dict[str, str]:
-    """Of the first processor; empty where it cannot be read."""
-    with contextlib.suppress(OSError):
-        lines = (PROC / "cpuinfo").read_text("ascii", "replace").split("\n\n")[0].splitlines()
-        return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
-    return {}
-
-
-def _cpu(info: dict[str, str], drng: dict[str, Any]) -> dict[str, Any]:
+def _cpu(drng: dict[str, Any]) -> dict[str, Any]:
     """Of each instruction drng's own words, which know its list of broken parts; without drng, what the kernel says."""
-    flags, parts = info.get("flags", "").split(), drng.get("disabled-reason", "").split("; ")
-    denied = {name.lower(): why for name, _, why in (part.partition(": ") for part in parts)}
-    model = info.get("model name") or info.get("cpu") or "unknown"
-    answer: dict[str, Any] = {"model": model, "mask": os.environ.get(MASK) if MASK else None}
+    text = ""
+    with contextlib.suppress(OSError):
+        text = (PROC / "cpuinfo").read_text("ascii", "replace")
+    model, found = (re.search(rf"^(?:{key})\s*: (.*)", text, re.M) for key in ("model name|cpu", "flags"))
+    flags = found[1].split() if found else []
+    parts = (part.partition(": ") for part in drng.get("disabled-reason", "").split("; "))
+    denied = {name.lower(): why for name, _, why in parts}
+    answer: dict[str, Any] = {"model": model[1] if model else "unknown", "mask": os.environ.get(MASK) if MASK else None}
     for name, place in INSTRUCTIONS.items():
         said = denied.get(name, "may serve") if drng else "not loaded"
         listed = name in flags if flags and place else None
@@ -82,7 +79,7 @@ def collect() -> tuple[dict[str, Any], Process]:
         "random-provider": random.get("random_provider"),
         "override": found.override or None,
         "rand-bytes": found.rand_bytes,
-        "cpu": _cpu(cpuinfo(), drng),
+        "cpu": _cpu(drng),
         "drng": drng or None,
     }
     return dict(printable_all(answer)), process

@@ -15,19 +15,6 @@ from .states import STATES, has_failed, is_unprotected, state_of
 from .stats import DENIALS, MEMORY
 from .verdict import RESTART, Process
 
-# Of each metric of processes, what it counts.
-HELP = {
-    "processes": "By what becomes of their requests.",
-    "restart_needed_processes": "By the reason.",
-    "memory_processes": "By whether their memory for secrets is locked.",
-    "unprotected_processes": "Of which copies may draw the same bytes.",
-    "instruction_denied_processes": "That may not use an instruction which the CPU has.",
-    "self_test_failed_processes": "In which an implementation of AES failed its self-test at load.",
-    "last_seed_timestamp_seconds": "When the last seed was made, 0 for never.",
-    "build_info": "The version of drng-status, as a label.",
-    "collector_timestamp_seconds": "When drng-status looked.",
-}
-
 # Counters by the extra label; for each value of that, the key. What a process calls its instructions is not believed.
 PLAIN = (
     *("seed-failures", "reseeds", "fork-reseeds", "clone-reseeds", "kernel-words", "seeds-without-kernel-bytes"),
@@ -79,8 +66,7 @@ def metrics_of(found: Iterable[Process]) -> str:
     def add(name: str, labels: dict[str, str], value: int) -> None:
         escaped = ((key, label.replace("\\", "\\\\").replace('"', '\\"')) for key, label in labels.items())
         inside = ",".join(f'{key}="{label}"' for key, label in escaped)
-        text = HELP.get(name, f"drng's {name.replace('_', ' ')}, of the processes that run.")
-        head = [f"# HELP drng_{name} {text}", f"# TYPE drng_{name} gauge"]
+        head = [f"# HELP drng_{name} See drng-status-json(5).", f"# TYPE drng_{name} gauge"]
         lines.setdefault(name, head).append(f"drng_{name}{f'{{{inside}}}' * bool(inside)} {value}")
 
     for unit, members in units.items():

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ..conf import meaning
 from ..conf.probe import probe
-from ..paths import MOST_LINKS, FileError, OthersError, by_the_linker, read_once
+from ..paths import FileError, OthersError, by_the_linker, read_once
 from ..terminal import Failure
 from ..text import printable
 from .look import Look
@@ -44,15 +44,12 @@ class Source:
 
 
 def changed(paths: Iterable[str]) -> float:
-    """When the last of them, or a link to it, was written. A new owner or mode is no change, and another file in its
+    """When the last of them, or a link there, was written. A new owner or mode is no change, and another file in its
     folder is none."""
     last = 0.0
     for path in filter(None, paths):
         with contextlib.suppress(OSError, ValueError):
-            for _ in range(MOST_LINKS):
-                last = max(last, os.lstat(path).st_mtime)
-                # An OSError of what is no link, and the end.
-                path = os.path.join(os.path.dirname(path), os.readlink(path))
+            last = max(last, os.lstat(path).st_mtime, os.stat(path).st_mtime)
     return last
 
 
