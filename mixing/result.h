@@ -6,10 +6,11 @@
 /* The compiler warns if a caller ignores the result. Every function that can fail has this attribute. */
 #define DRNG_MUST_CHECK __attribute__((warn_unused_result))
 
+/* The first five stand in the order of enum drng_last_result. */
 enum drng_result {
     DRNG_OK = 0,
-    DRNG_EXHAUSTED,         /* the instruction gave no word within its tries and time; a later call may succeed */
-    DRNG_SLOW,              /* it gave words, but too few of them in its time; a later call may succeed */
+    DRNG_SLOW,              /* the instruction gave too few words in its time; a later call may succeed */
+    DRNG_EXHAUSTED,         /* it gave no word within its tries and time; a later call may succeed */
     DRNG_HEALTH_FAILED,     /* raw words failed a health test, and were discarded */
     DRNG_UNAVAILABLE,       /* the CPU has no such instruction, it may not be used, or it is disabled in this process */
     DRNG_NO_FALLBACK,       /* no instruction served, and there is no fallback */

@@ -210,13 +210,6 @@ static void note_slow(struct drng_instruction *in)
 enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noise *noise, uint64_t budget_ns,
                                     drng_noise_work *work, void *arg)
 {
-    static const enum drng_last_result last_results[] = {
-        [DRNG_OK] = DRNG_LAST_SERVED,
-        [DRNG_EXHAUSTED] = DRNG_LAST_DRY,
-        [DRNG_SLOW] = DRNG_LAST_SLOW,
-        [DRNG_HEALTH_FAILED] = DRNG_LAST_FAILED,
-        [DRNG_UNAVAILABLE] = DRNG_LAST_DISABLED,
-    };
     const bool startup_is_slow = in->row->starves && !drng_noise_has_started(in, noise);
     struct drng_budget budget = drng_budget_of(budget_ns + (startup_is_slow ? DRNG_STARTUP_BUDGET_NS : 0));
     const bool disabled = atomic_load_explicit(&in->disabled, memory_order_relaxed) != 0;
@@ -226,7 +219,7 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
     }
     if (work != NULL) {
         drng_note(&in->counters->last_words, budget.read);
-        drng_note(&in->counters->last_result, status <= DRNG_UNAVAILABLE ? last_results[status] : DRNG_LAST_DRY);
+        drng_note(&in->counters->last_result, (uint64_t)DRNG_LAST_SERVED + status);
     }
     return status;
 }

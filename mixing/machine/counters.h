@@ -16,7 +16,9 @@ enum drng_source {
 };
 enum { DRNG_SOURCES = DRNG_SOURCE_FALLBACK + 1 };
 
-/* What became of an instruction when it was asked last. The values are part of the layout in provider/observe/stats.h.
+/*
+ * What became of an instruction when it was asked last: the results of noise.h, in the order of enum drng_result. The
+ * values are part of the layout in provider/observe/stats.h.
  */
 enum drng_last_result {
     DRNG_LAST_NONE = 0, /* it was not asked yet */
