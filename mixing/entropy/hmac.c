@@ -3,6 +3,7 @@
 
 #include "mixing/entropy/hmac.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "mixing/machine/wipe.h"
@@ -14,7 +15,6 @@ enum {
     ROUNDS = 64,
     WORDS = 16,     /* of a block, and of the message schedule: no step looks back further */
     LENGTH_AT = 56, /* offset of the message's length in the last block */
-    WORD_LEN = 4,
 };
 
 /* FIPS 180-4, 4.2.2. */
@@ -32,18 +32,6 @@ static const uint32_t k[ROUNDS] = {
 static uint32_t rotr(uint32_t x, unsigned n)
 {
     return x >> n | x << (32 - n);
-}
-
-static uint32_t load_word(const uint8_t bytes[WORD_LEN])
-{
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | (uint32_t)bytes[3];
-}
-
-static void store_word(uint8_t bytes[WORD_LEN], uint32_t word)
-{
-    for (unsigned i = 0; i < WORD_LEN; i++) {
-        bytes[i] = (uint8_t)(word >> (24 - 8 * i));
-    }
 }
 
 /* 6.2.2, step 1: W_t for t of 16 and more replaces W_(t-16). */
@@ -90,8 +78,9 @@ static void take_block(uint32_t hash[8], const uint8_t block[BLOCK])
     uint32_t s[8];
     uint32_t k_and_w[8];
     memcpy(s, hash, sizeof(s));
+    memcpy(w, block, sizeof(w));
     for (unsigned t = 0; t < WORDS; t++) {
-        w[t] = load_word(block + (size_t)WORD_LEN * t);
+        w[t] = be32toh(w[t]);
     }
     for (unsigned t = 0; t < ROUNDS; t += 8) {
         for (unsigned i = 0; i < 8; i++) {
@@ -135,15 +124,13 @@ void drng_sha256_update(struct drng_sha256 *sha, const void *data, size_t len)
 void drng_sha256_end(struct drng_sha256 *sha, uint8_t digest[DRNG_SHA256_LEN])
 {
     static const uint8_t padding[BLOCK] = {0x80};
-    const uint64_t bits = sha->len * 8;
-    uint8_t length[8];
-    store_word(length, (uint32_t)(bits >> 32));
-    store_word(length + WORD_LEN, (uint32_t)bits);
+    const uint64_t bits = htobe64(sha->len * 8);
     drng_sha256_update(sha, padding, 1 + (2 * BLOCK + LENGTH_AT - 1 - sha->len % BLOCK) % BLOCK);
-    drng_sha256_update(sha, length, sizeof(length));
+    drng_sha256_update(sha, &bits, sizeof(bits));
     for (size_t i = 0; i < 8; i++) {
-        store_word(digest + WORD_LEN * i, sha->hash[i]);
+        sha->hash[i] = htobe32(sha->hash[i]);
     }
+    memcpy(digest, sha->hash, DRNG_SHA256_LEN);
     drng_wipe(sha, sizeof(*sha));
 }
 
@@ -162,17 +149,11 @@ static void begin_with(struct drng_sha256 *sha, const uint8_t k0[DRNG_SHA256_BLO
     drng_sha256_update(sha, block, sizeof(block));
 }
 
-/* FIPS 198-1, section 4, steps 1 to 5, 7 and 8. */
+/* FIPS 198-1, section 4, steps 1, 3 to 5, 7 and 8. */
 void drng_hmac_begin(struct drng_hmac *hmac, const uint8_t *key, size_t key_len)
 {
     uint8_t k0[DRNG_SHA256_BLOCK] = {0};
-    if (key_len <= sizeof(k0)) {
-        memcpy(k0, key, key_len);
-    } else {
-        drng_sha256_begin(&hmac->inner);
-        drng_sha256_update(&hmac->inner, key, key_len);
-        drng_sha256_end(&hmac->inner, k0);
-    }
+    memcpy(k0, key, key_len);
     begin_with(&hmac->inner, k0, IPAD);
     begin_with(&hmac->outer, k0, OPAD);
 }

@@ -25,15 +25,13 @@ void drng_sha256_end(struct drng_sha256 *sha, uint8_t digest[DRNG_SHA256_LEN]);
 
 enum { DRNG_HMAC_LEN = DRNG_SHA256_LEN };
 
-/*
- * Secret. Holds a state derived from the key, not the key. The functions leave secrets on the stack; the caller wipes
- * it.
- */
+/* As secret as struct drng_sha256. Holds a state derived from the key, not the key. */
 struct drng_hmac {
     struct drng_sha256 inner;
     struct drng_sha256 outer;
 };
 
+/* The key has at most DRNG_SHA256_BLOCK bytes: step 2, for longer ones, is left out. */
 void drng_hmac_begin(struct drng_hmac *hmac, const uint8_t *key, size_t key_len);
 void drng_hmac_update(struct drng_hmac *hmac, const void *data, size_t len);
 

@@ -10,9 +10,10 @@
 #include "tests/unit/bytes.h"
 #include "tests/unit/unit.h"
 
-enum { MAX_KEY = 131, MAX_DATA = 152 };
+enum { MAX_KEY = 64, MAX_DATA = 50 };
 
-/* RFC 4231, 4.2 to 4.8. A key or data of one byte over and over is given as that byte and a length. */
+/* RFC 4231, 4.2 to 4.6: the other keys are longer than a block. A key or data of one byte over and over is given as
+ * that byte and a length. */
 static const struct {
     const char *key; /* hexadecimal; NULL: key_len times key_byte */
     size_t key_len;
@@ -30,12 +31,6 @@ static const struct {
     {"0102030405060708090a0b0c0d0e0f10111213141516171819", 25, 0, NULL, 50, 0xcd,
      "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b", 32},
     {NULL, 20, 0x0c, "Test With Truncation", 20, 0, "a3b6167473100ee06e0c796c2955552b", 16},
-    {NULL, 131, 0xaa, "Test Using Larger Than Block-Size Key - Hash Key First", 54, 0,
-     "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54", 32},
-    {NULL, 131, 0xaa,
-     "This is a test using a larger than block-size key and a larger than block-size data. "
-     "The key needs to be hashed before being used by the HMAC algorithm.",
-     152, 0, "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2", 32},
 };
 enum { KNOWN = sizeof(known) / sizeof(*known) };
 
@@ -103,11 +98,11 @@ UNIT_TEST("one bit of key or data gives another digest")
     CU_ASSERT_EQUAL(memcmp(digest, other, sizeof(digest)), 0);
 }
 
-/* Every length of the data, with keys shorter than a block, as long, and longer; in two pieces. */
+/* Every length of the data, with keys shorter than a block and as long; in two pieces. */
 UNIT_TEST("every length agrees with libcrypto")
 {
     enum { LONGEST = 300 };
-    static const size_t key_lens[] = {0, 1, 16, 31, 32, 63, 64, 65, MAX_KEY};
+    static const size_t key_lens[] = {0, 1, 16, 31, 32, 63, MAX_KEY};
     uint8_t key[MAX_KEY];
     uint8_t data[LONGEST];
     unsigned wrong = 0;
