@@ -69,30 +69,26 @@ void drng_os_unmap_vmclock(struct drng_vmclock *page)
 
 /* ---- /proc/cpuinfo ---- */
 
-static bool has_word(const char *line, const char *word)
-{
-    const size_t len = strlen(word);
-    const char *at = strstr(line, word);
-    while (at != NULL && (strchr(" \t:", at[-1]) == NULL || strchr(" \t\n", at[len]) == NULL)) {
-        at = strstr(at + 1, word);
-    }
-    return at != NULL;
-}
-
 bool drng_os_read_flags(FILE *cpuinfo, struct drng_kernel_flags *flags)
 {
     static const char name[] = "flags";
     const size_t len = sizeof(name) - 1;
+    static const char between[] = " \t:\n";
     char *line = NULL;
+    char *rest = NULL;
     size_t size = 0;
     bool found = false;
     while (!found && getdelim(&line, &size, '\n', cpuinfo) > 0) {
         found = strncmp(line, name, len) == 0 && strchr("\t :", line[len]) != NULL && strchr(line, '\n') != NULL;
     }
-    for (unsigned i = 0; i < DRNG_INSTRUCTIONS && found; i++) {
-        flags->has[i] = has_word(line, drng_instruction_flag(i));
+    if (found) {
+        *flags = (struct drng_kernel_flags){.known = true};
+        for (char *word = strtok_r(line, between, &rest); word != NULL; word = strtok_r(NULL, between, &rest)) {
+            for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+                flags->has[i] |= strcmp(word, drng_instruction_flag(i)) == 0;
+            }
+        }
     }
-    flags->known |= found;
     free(line);
     return found;
 }

@@ -10,20 +10,13 @@
 #include "mixing/machine/os.h"
 #include "tests/fuzz/fuzz.h"
 
-/* A word is between blanks; only a colon may stand right before it. */
-static bool is_word(const char *token, size_t len, const char *word)
-{
-    const size_t word_len = strlen(word);
-    return len >= word_len && memcmp(token + len - word_len, word, word_len) == 0 &&
-           (len == word_len || token[len - word_len - 1] == ':');
-}
-
+/* A word is between blanks and colons. */
 static bool line_has(const char *line, size_t len, const char *word)
 {
     size_t start = 0;
     for (size_t i = 0; i <= len; i++) {
-        if (i == len || line[i] == ' ' || line[i] == '\t') {
-            if (is_word(line + start, i - start, word)) {
+        if (i == len || line[i] == ' ' || line[i] == '\t' || line[i] == ':') {
+            if (i - start == strlen(word) && memcmp(line + start, word, i - start) == 0) {
                 return true;
             }
             start = i + 1;
