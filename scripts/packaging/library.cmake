@@ -7,7 +7,7 @@ if(NOT DRNG_LIBRARY)
 endif()
 
 include(CMakePackageConfigHelpers)
-configure_package_config_file(library/drng-config.cmake.in "${PROJECT_BINARY_DIR}/library/drng-config.cmake"
+configure_package_config_file(scripts/packaging/drng-config.cmake.in "${PROJECT_BINARY_DIR}/library/drng-config.cmake"
     INSTALL_DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/drng" PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR
     NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/library/drng-config-version.cmake"
@@ -24,7 +24,7 @@ install(FILES library/drng.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT
 # The prefix is that of the installation.
 drng_below(DRNG_PC_INCLUDEDIR "\${prefix}" "${CMAKE_INSTALL_INCLUDEDIR}")
 drng_below(DRNG_PC_LIBDIR "\${prefix}" "${CMAKE_INSTALL_LIBDIR}")
-configure_file(library/drng.pc.in library/drng.pc @ONLY)
+configure_file(scripts/packaging/drng.pc.in library/drng.pc @ONLY)
 install(CODE "file(READ \"${PROJECT_BINARY_DIR}/library/drng.pc\" text)
     string(REGEX REPLACE \"^prefix=[^\n]*\" \"prefix=\${CMAKE_INSTALL_PREFIX}\" text \"\${text}\")
     file(WRITE \"${PROJECT_BINARY_DIR}/library/installed/drng.pc\" \"\${text}\")" COMPONENT libdrng-dev)
