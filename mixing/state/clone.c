@@ -94,11 +94,6 @@ uint64_t drng_clone_count(void)
     return atomic_load_explicit(&drng_clone_watch.count, memory_order_relaxed);
 }
 
-uint64_t drng_epoch_look(void)
-{
-    return drng_fork_generation() + drng_clone_count();
-}
-
 /*
  * A whole wait is enough, whatever the clock then says: it stands still where a filter of system calls refuses it.
  * Where it has gone back, as in a child with a time namespace of its own, nothing is waited for.

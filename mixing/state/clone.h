@@ -63,9 +63,6 @@ static inline bool drng_clone_is_watched(void)
 /* How often this process, or an ancestor before it forked, has noticed that its machine was copied. */
 uint64_t drng_clone_count(void);
 
-/* drng_epoch() in a new process, and where there is a device. */
-uint64_t drng_epoch_look(void);
-
 /*
  * The epoch of this memory: another number in each child process, and after each change of the marker. Neither summand
  * ever decreases, so the sum changes whenever one of them does. The compiler moves no access to memory from before the
@@ -77,7 +74,7 @@ static inline uint64_t drng_epoch(void)
     const uint64_t generation = atomic_load_explicit(&drng_fork_page->generation, memory_order_relaxed);
     const struct drng_vmclock *device = atomic_load_explicit(&drng_clone_watch.device, memory_order_acquire);
     if (__builtin_expect(generation == 0 || device != NULL, 0)) {
-        return drng_epoch_look();
+        return drng_fork_generation() + drng_clone_count();
     }
     return generation + atomic_load_explicit(&drng_clone_watch.count, memory_order_relaxed);
 }

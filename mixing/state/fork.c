@@ -10,10 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18 /* of Linux 4.14; the C library's headers may be older */
-#endif
-
 _Static_assert(sizeof(struct drng_fork_page) <= 4096, "the page for what a fork wipes is too small");
 _Static_assert(sizeof(struct drng_family) <= 4096, "the page of a family is too small");
 
@@ -90,9 +86,7 @@ static void in_forked_child(void)
     }
     memset(drng_fork_page, 0, sizeof(*drng_fork_page));
     for (struct drng_fork_watcher *w = atomic_load(&watchers); w != NULL; w = w->next) {
-        if (w->wipe != NULL) {
-            w->wipe();
-        }
+        w->wipe();
     }
 }
 
