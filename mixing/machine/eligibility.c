@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Whether a row of the list names the instruction of this CPU as broken: one for which the kernel decides, or another.
- */
+/* Whether the list has the instruction of this CPU as broken, in a row for which the kernel decides, or in another. */
 static bool is_listed(const struct drng_cpu *cpu, int instruction, bool kernel_decides)
 {
     for (const struct drng_broken_part *part = drng_broken_parts; part->vendor != NULL; part++) {

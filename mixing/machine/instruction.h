@@ -20,12 +20,6 @@
 
 enum { DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_ID) DRNG_INSTRUCTIONS };
 
-/*
- * The instruction whose words serve unconditioned: for request mixing, and if it is a generator as an algorithm of its
- * name.
- */
-enum { DRNG_WORDS_INSTRUCTION = DRNG_WORDS_ROW };
-
 /* Executions for one word, from Intel's DRNG guide, 4.2.1: ten failures in a row mean a broken CPU, not a busy one. */
 enum { DRNG_RDRAND_TRIES = 10 };
 

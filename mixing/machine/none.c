@@ -8,21 +8,11 @@ void drng_cpu_identify(struct drng_cpu *cpu)
     *cpu = (struct drng_cpu){0}; /* no guest: there is no word to part its copies by */
 }
 
-static bool read_nothing(uint64_t *word)
-{
-    *word = 0;
-    return false;
-}
-
 /* Registers of a processor that is not known here stay as they are. */
 void drng_cpu_clear_vectors(void) {}
 
 const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
-    [DRNG_NONE] = {.name = "none",
-                   .read = read_nothing,
-                   .seed_grade = true, /* what RISC-V keeps from programs is */
-                   .tries = 1,
-                   .window_words = DRNG_RDSEED_WORDS},
+    [DRNG_NONE] = {.name = "none", .seed_grade = true, .window_words = DRNG_RDSEED_WORDS}, /* as RISC-V's would be */
 };
 
 const struct drng_broken_part drng_broken_parts[] = {{.vendor = NULL}};

@@ -4,8 +4,8 @@
  *
  * DRNG_EACH_INSTRUCTION has them in the order in which they are asked for a seed, with the names that openssl.cnf and
  * parameters have. What the maker claims of a word, and when the instruction fails, stands here with its source;
- * docs/entropy.md says what follows. DRNG_WORDS_ROW is the instruction for request mixing and, with DRNG_HAS_GENERATOR,
- * an algorithm of its name.
+ * docs/entropy.md says what follows. The words of DRNG_WORDS_INSTRUCTION serve unconditioned: for request mixing and,
+ * with DRNG_HAS_GENERATOR, as an algorithm of its name.
  *
  * The tests choose the list of x86-64 on every processor: tests/scripted/x86/mixing/machine/rows.h.
  */
@@ -22,9 +22,9 @@
     X(DRNG_RDSEED, "rdseed")                                                                                           \
     X(DRNG_RDRAND, "rdrand")
 enum { DRNG_HAS_GENERATOR = 1 };
-#define DRNG_WORDS_ROW   DRNG_RDRAND
-#define DRNG_WORDS_NAME  "RDRAND"
-#define DRNG_MASKED_TEXT "masked by OPENSSL_ia32cap"
+#define DRNG_WORDS_INSTRUCTION DRNG_RDRAND
+#define DRNG_WORDS_NAME        "RDRAND"
+#define DRNG_MASKED_TEXT       "masked by OPENSSL_ia32cap"
 
 /* ---- arm ---- */
 #elif defined(__aarch64__) && defined(__LP64__)
@@ -42,9 +42,9 @@ enum { DRNG_HAS_GENERATOR = 1 };
     X(DRNG_RNDRRS, "rndrrs")                                                                                           \
     X(DRNG_RNDR, "rndr")
 enum { DRNG_HAS_GENERATOR = 1 };
-#define DRNG_WORDS_ROW   DRNG_RNDR
-#define DRNG_WORDS_NAME  "RNDR"
-#define DRNG_MASKED_TEXT "masked by OPENSSL_armcap"
+#define DRNG_WORDS_INSTRUCTION DRNG_RNDR
+#define DRNG_WORDS_NAME        "RNDR"
+#define DRNG_MASKED_TEXT       "masked by OPENSSL_armcap"
 
 /* ---- none ---- */
 #else
@@ -56,7 +56,7 @@ enum { DRNG_HAS_GENERATOR = 1 };
  */
 #define DRNG_EACH_INSTRUCTION(X) X(DRNG_NONE, "none")
 enum { DRNG_HAS_GENERATOR = 0 };
-#define DRNG_WORDS_ROW           DRNG_NONE
+#define DRNG_WORDS_INSTRUCTION   DRNG_NONE
 #define DRNG_WORDS_NAME          "none"
 #ifdef __riscv
 #define DRNG_ABSENT_TEXT "RISC-V's register `seed` (Zkr) is the kernel's alone"
