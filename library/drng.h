@@ -129,8 +129,7 @@ enum drng_grade {
     DRNG_GRADE_KERNEL     /* the kernel's generator */
 };
 
-/* The sources that may be asked. Each choice asks its sources in this order, and the first that serves makes the seed.
- */
+/* The sources that may be asked, in this order: the first that serves makes the seed. */
 enum drng_choice {
     DRNG_ANY = 1,       /* the seed-grade instruction, the generator's instruction, the kernel by getrandom() */
     DRNG_HARDWARE_ONLY, /* the seed-grade instruction, the generator's instruction; the kernel is never asked */

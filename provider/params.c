@@ -17,8 +17,7 @@ static const OSSL_PARAM *find(const OSSL_PARAM params[], const char *key)
 
 /* ---- Answering ---- */
 
-/* own_size is the size of the value's type: return_size if the value does not fit, as each of libcrypto's setters has
- * it. */
+/* own_size, that of the value's type, is return_size if the value does not fit, as in each of libcrypto's setters. */
 static bool set_number(OSSL_PARAM *p, uint64_t number, size_t own_size)
 {
     const int64_t value = number < INT64_MAX ? (int64_t)number : INT64_MAX;

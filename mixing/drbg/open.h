@@ -9,7 +9,6 @@
 #include "mixing/entropy/noise.h"
 #include "mixing/machine/eligibility.h"
 
-/* Takes away what the user has masked. */
 typedef void drng_machine_mask(struct drng_evidence *evidence, const char *libcrypto_version);
 
 /* Constant once it is open, but for what instructions come to. */

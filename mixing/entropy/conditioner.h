@@ -36,8 +36,7 @@ enum drng_conditioner_kind {
 
 enum { DRNG_CONDITIONER_KEY_LEN = DRNG_MAC_KEY_LEN, DRNG_CONDITIONED_LEN = DRNG_MAC_LEN };
 
-/* The state of one window; `kind` says which MAC. On the caller's stack; a caller who does not end the window wipes it.
- */
+/* The state of one window, on the caller's stack. A caller who does not end the window wipes it. */
 struct drng_conditioner {
     enum drng_conditioner_kind kind;
     union {

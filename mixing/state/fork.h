@@ -98,15 +98,13 @@ static inline struct drng_lock *drng_process_lock(enum drng_process_lock which)
     return &drng_fork_page->locks[which];
 }
 
-/*
- * Whether the kernel wipes memory in a child when MADV_WIPEONFORK is set on it. The first drng_fork_open() finds out.
- */
+/* Whether the kernel wipes memory in a child when MADV_WIPEONFORK is set on it: drng_fork_open() has found out. */
 extern bool drng_fork_kernel_wipes;
 
-/* What one part of the module does in a new process. Either function may be NULL. */
+/* What one part of the module does in a new process. */
 struct drng_fork_watcher {
     void (*wipe)(void);    /* sets to zero what the kernel does not wipe; called only where the kernel does not */
-    void (*entered)(void); /* called once in a new process, when it first asks for its generation */
+    void (*entered)(void); /* called once in a new process, when it first asks for its generation; may be NULL */
     struct drng_fork_watcher *next;
 };
 

@@ -28,8 +28,7 @@ bool drng_place_make(struct drng_place *place, size_t size)
     return slot != NULL;
 }
 
-/* A descendant has the slot that its ancestor made at the same address; to another process this address means nothing.
- */
+/* A descendant has the slot of its ancestor at the same address. To another process this address means nothing. */
 struct drng_guarded *drng_place_own(struct drng_place *place)
 {
     if (!drng_secmem_is(place->slot, place->object)) {

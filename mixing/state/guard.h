@@ -121,8 +121,7 @@ struct drng_place {
 /* Makes a slot of DRNG_SLOT_SIZE or DRNG_WIDE_SLOT_SIZE bytes. False: no memory. */
 bool drng_place_make(struct drng_place *place, size_t size);
 
-/* Wipes and frees this process's slot. Does nothing after a make() that failed, where all is zero, and to another
- * process's. */
+/* Wipes and frees this process's slot, and none of another's. Does nothing after a make() that failed. */
 void drng_place_free(struct drng_place *place);
 
 /* This process's slot where the owner is another process. NULL: the object was made by none of this one's ancestors. */
@@ -211,8 +210,7 @@ static inline void drng_guard_give_back(const struct drng_place *place, struct d
     drng_guard_unlock(slot, locking);
 }
 
-/* What a call does with its slot. It may run several times, and finds the slot as the last complete call has left it,
- * or all zero. */
+/* What a call does with its slot. Run again, it finds the slot as the last complete call has left it, or all zero. */
 typedef enum drng_result drng_guarded_work(void *call, struct drng_guarded *slot, const struct drng_guard *guard);
 
 /*
