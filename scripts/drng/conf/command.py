@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from .. import VERSION
-from ..paths import read_once
 from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain, open_standard_files
 from ..text import visible
 from .meaning import (
@@ -29,7 +28,7 @@ from .meaning import (
     providers_of,
     warnings_of,
 )
-from .probe import GENERATORS, Probe, default_file, probe
+from .probe import GENERATORS, Probe, default_file, probe_file
 from .reading import Read
 
 NOTHING, WARNINGS, UNREAD, IO_ERROR = 0, 1, 2, 74  # exit statuses
@@ -127,11 +126,7 @@ def check(words: list[str]) -> int:
     path = default_file() if arguments.file is None else arguments.file
     if not path:
         parser.error("name a file: OPENSSL_CONF, or the argument, is empty, and libcrypto reads none then")
-    try:
-        text = read_once(path)
-    except OSError as error:
-        raise Failure(f"{path}: {error.strerror}; OpenSSL ignores it") from None
-    found = probe(text, path)
+    found = probe_file(path)
     if found.problem:
         raise Failure(found.problem)
     report(found)

@@ -79,8 +79,9 @@ class Libcrypto:
         own = (os.fsdecode(self.lib.OPENSSL_info(number) or b"") for number in (MODULES_DIRECTORY, ENGINES_DIRECTORY))
         return [os.environ.get(name) or folder for name, folder in zip(("OPENSSL_MODULES", "OPENSSL_ENGINES"), own)]
 
-    def read(self, text: bytes) -> tuple[ctypes.c_void_p | None, int, str]:
-        """The text as an openssl.cnf, in the place of any other; or the line in which it is none, and why."""
+    def read(self, text: bytes) -> tuple[ctypes.c_void_p, int, str]:
+        """The text as an openssl.cnf, in the place of any other; or an empty one, the line in which it is none, and
+        why."""
         self.lib.OPENSSL_init_crypto(ctypes.c_uint64(INIT_NO_LOAD_CONFIG), None)
         conf, line = ctypes.c_void_p(self.lib.NCONF_new(None)), ctypes.c_long(-1)
         memory = ctypes.c_void_p(self.lib.BIO_new_mem_buf(text, len(text)))
@@ -89,16 +90,17 @@ class Libcrypto:
         resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
         loaded = self.lib.NCONF_load_bio(conf, memory, ctypes.byref(line)) > 0
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-        return (conf, 0, "") if loaded else (None, line.value, "; ".join(self.why()))
+        why = "" if loaded else "; ".join(self.why())
+        return (conf, 0, "") if loaded else (self.read(b"")[0], line.value, why)
 
     def _items(self, stack: int | None, kind: Any) -> list[Any]:
         count = self.lib.OPENSSL_sk_num(ctypes.c_void_p(stack))
         values = (self.lib.OPENSSL_sk_value(ctypes.c_void_p(stack), i) for i in range(max(0, count)))
         return [ctypes.cast(value, kind) for value in values]
 
-    def sections(self, conf: ctypes.c_void_p | None) -> dict[str, dict[str, str]]:
+    def sections(self, conf: ctypes.c_void_p) -> dict[str, dict[str, str]]:
         found = {}
-        for name in self._items(self.lib.NCONF_get_section_names(conf), ctypes.c_char_p) if conf else ():
+        for name in self._items(self.lib.NCONF_get_section_names(conf), ctypes.c_char_p):
             values = self._items(self.lib.NCONF_get_section(conf, name), ctypes.POINTER(Value))
             found[decoded(name.value)] = {decoded(v.contents.name): decoded(v.contents.value) for v in values}
         return found

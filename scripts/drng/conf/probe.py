@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import aside
-from ..paths import FileError, by_the_linker, who_else
+from ..paths import FileError, by_the_linker, read_once, who_else
 from ..terminal import Failure
 from .libcrypto import Libcrypto
 from .meaning import MOST, generators_of, in_effect, is_active, providers_of, undotted
@@ -31,8 +31,8 @@ GENERATORS = ("primary", "public", "private")
 
 @dataclass(frozen=True)
 class Probe(Read):
-    """Of what libcrypto makes of it nothing is known where `problem` says why it ignores the file, or `refused` why
-    root has not loaded it."""
+    """Where `problem` says why libcrypto ignores the file, it is of an empty one. Of what libcrypto makes of it nothing
+    is known where `refused` says why root has not loaded it."""
 
     problem: str = ""
     refused: str = ""
@@ -98,8 +98,7 @@ def _asked(whole: Whole, path: str, load: bool) -> dict[str, Any]:
     known: dict[str, Any] = {"version": os.fsdecode(crypto.lib.OpenSSL_version(0)), "library": crypto.lib._name}
     known["modules"] = crypto.folders()[0]
     conf, line, why = crypto.read(bytes(whole.text))
-    if conf is None:
-        return {**known, "problem": f"{whole.where(line)}: {why}; OpenSSL ignores it"}
+    known["problem"] = f"{whole.where(line)}: {why}; OpenSSL ignores it" if why else ""
     known["sections"] = crypto.sections(conf)
     if not load:
         return known
@@ -145,16 +144,23 @@ def default_file(*, own: bool = True) -> str:
 def probe(text: bytes, path: str, *, load: bool = True) -> Probe:
     """Of this text, which is named `path` in what is said; without `load` only what it says. A Failure where libcrypto
     gives no answer."""
-    whole = Whole()
+    whole, problem = Whole(), {}
     try:
         whole.add(text, (path,))
     except FileError as error:
         if not load:
             raise
-        return Probe(path, problem=str(error))
+        whole, problem = Whole(), {"problem": str(error)}
     try:
         known = aside.once(lambda: _asked(whole, path, load), SECONDS, ROOM)
     except Failure as error:
         limit = "a limit on memory (ulimit -v) is too low: " if "MemoryError" in str(error) else ""
         raise Failure(f"{path}: libcrypto gives no answer: {limit}{error}") from None
-    return Probe(path, **known, passed_over=whole.passed_over, files=whole.files)
+    return Probe(path, **{**known, **problem}, passed_over=whole.passed_over, files=whole.files)
+
+
+def probe_file(path: str) -> Probe:
+    try:
+        return probe(b"" if path in ("", os.devnull) else read_once(path), path)
+    except OSError as error:
+        return replace(probe(b"", path), problem=f"{path}: {error.strerror}; OpenSSL ignores it")

@@ -11,9 +11,8 @@ from typing import Any
 
 from ..conf.command import mistakes
 from ..conf.meaning import generators_of
-from ..conf.probe import GENERATORS, Probe, default_file, probe
+from ..conf.probe import GENERATORS, Probe, default_file, probe_file
 from ..instructions import INSTRUCTIONS, MASK
-from ..paths import read_once
 from ..procfs import PROC
 from ..terminal import Row
 from ..text import printable_all
@@ -56,14 +55,8 @@ def _program(found: Probe, generator: str) -> Process:
 
 def collect() -> tuple[dict[str, Any], Process]:
     path = default_file()
-    text, problem = b"", "" if path else "OPENSSL_CONF is empty"
-    try:
-        text = b"" if path in ("", os.devnull) else read_once(path)
-    except OSError as error:
-        problem = f"{path}: {error.strerror}; OpenSSL ignores it"
-    found = probe(text, path)
-    if found.problem:
-        problem, found = found.problem, probe(b"", path)
+    found = probe_file(path)
+    problem = found.problem or found.refused or ("" if path else "OPENSSL_CONF is empty")
     random = generators_of(found)
     process = _program(found, random.get("random", ""))
     drng = process.counters or found.drng
@@ -72,7 +65,7 @@ def collect() -> tuple[dict[str, Any], Process]:
         "openssl": found.version,
         "library": found.library,
         "config": path,
-        "config-problem": problem or found.refused,
+        "config-problem": problem,
         "errors": [] if found.refused else mistakes(found),
         "warnings": states.warnings(drng),
         **{role: found.generators.get(role) for role in ("seed", *GENERATORS)},
