@@ -383,6 +383,14 @@ def test_every_reason_has_its_words_and_nobody_s_else() -> None:
     assert len(set(said)) == len(said)
 
 
+def test_a_thread_of_the_kernel_s_has_no_libcrypto() -> None:
+    """Linux 6.16 and later have no auxiliary vector to read there."""
+    if Path("/proc/2/comm").read_text() != "kthreadd\n":
+        pytest.skip("the kernel's threads are not seen here")
+    found = look.inspect(2)
+    assert (found.problem, found.libraries) == ("", ())
+
+
 # ---- What drng-enable asks ----
 
 

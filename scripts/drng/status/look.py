@@ -138,7 +138,9 @@ def look_at(who: Look, entry: int, known: Known) -> Look:
     with contextlib.suppress(OSError):
         if re.search(rb"^NSpid:\t\d+\t", (procfs.PROC / "self" / "status").read_bytes(), re.MULTILINE):
             raise UnreadableError(OTHER_NUMBERS)
-    vector = procfs.read_entry(entry, "auxv")
+    vector = b""
+    with contextlib.suppress(ProcessLookupError):
+        vector = procfs.read_entry(entry, "auxv")
     if not vector:  # a thread of the kernel's
         return who
     memory = Memory(who.pid, entry)
