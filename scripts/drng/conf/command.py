@@ -45,7 +45,7 @@ def replaced(found: Probe) -> Iterator[str]:
         yield f"[{section}] {key} = {value}: not in effect, since an .include has replaced it"
     if gone and old != new:
         # A second key of a kind adds to the first. The generators are the include's.
-        lines = (f"{known_as(key) or key}.own = {value}" for key, value in (own.section(old) or {}).items())
+        lines = (f"{known_as(key) or key}.own = {value}" for key, value in own.section(old).items())
         kept = "; ".join(line for line in lines if not line.startswith("random."))
         yield f"openssl_conf = {old}: an .include makes it {new}; write at the end of the file: [{new}] {kept}"
 

@@ -63,15 +63,15 @@ def known_as(key: str) -> str:
     return next((known for known in INIT_KEYS if known.startswith(stem)), "")
 
 
-def undotted(section: Section | None) -> Section:
+def undotted(section: Section) -> Section:
     """A provider's keys, and the providers' names: OpenSSL takes what stands behind the first dot."""
-    return {key.split(".", 1)[-1]: value for key, value in (section or {}).items()}
+    return {key.split(".", 1)[-1]: value for key, value in section.items()}
 
 
 def _lines_of(conf: Read, module: str) -> list[tuple[str, str]]:
     """Of every section that is named for one of INIT_KEYS: OpenSSL goes through all of them."""
-    places = [value for key, value in (conf.section(conf.init) or {}).items() if known_as(key) == module]
-    return [line for place in places for line in (conf.section(place) or {}).items()]
+    places = [value for key, value in conf.section(conf.init).items() if known_as(key) == module]
+    return [line for place in places for line in conf.section(place).items()]
 
 
 def providers_of(conf: Read) -> Section:
@@ -86,7 +86,7 @@ def generators_of(conf: Read) -> Section:
 
 def named_sections(conf: Read) -> Named:
     """From openssl_conf on."""
-    keys = {known_as(key): value for key, value in (conf.section(conf.init) or {}).items()}
+    keys = {known_as(key): value for key, value in conf.section(conf.init).items()}
     by_name = providers_of(conf)
     places = keys.get("random", ""), keys.get("providers", ""), by_name.get("default", ""), by_name.get("drng", "")
     return Named(conf.init, *places)
@@ -106,7 +106,7 @@ def in_effect(conf: Read) -> list[tuple[Way, Line]]:
     found: list[tuple[Way, Line]] = []
     to_do: list[tuple[Way, str]] = [((), conf.init)]
     for way, name in to_do:
-        for key, value in (conf.section(name) or {}).items():
+        for key, value in conf.section(name).items():
             step = key if len(way) > 1 else key.split(".", 1)[-1] if way else known_as(key) or key
             found.append(((*way, step), (name, key, value)))
             if len(way) + 1 < DEEPEST and len(found) < MOST:
@@ -121,7 +121,7 @@ def lost(before: Read, after: Read) -> list[Line]:
         line
         for way, line in in_effect(before)
         # What a section's name stands for is compared itself.
-        if way[0] != "random" and kept.get(way) != line[2] and (before.section(line[2]) is None or len(way) == DEEPEST)
+        if way[0] != "random" and kept.get(way) != line[2] and (line[2] not in before.sections or len(way) == DEEPEST)
     ]
 
 
@@ -156,7 +156,7 @@ def never_asked(conf: Read) -> Iterator[str]:
 
 def never_reached(conf: Read) -> Iterator[str]:
     """Lines that name drng where nobody asks for them."""
-    likely = [] if conf.init else [hint(key, ("openssl_conf",)) for key in conf.section("default") or {}]
+    likely = [] if conf.init else [hint(key, ("openssl_conf",)) for key in conf.section("default")]
     near, providers = next(filter(None, likely), ""), named_sections(conf).providers
     for key, value in undotted(conf.section(providers)).items():
         if close := hint(key, ("drng",)):

@@ -96,11 +96,11 @@ class Read:
     sections: dict[str, Section] = field(default_factory=dict)
     passed_over: list[str] = field(default_factory=list)  # includes that libcrypto ignores
 
-    def section(self, name: str | None) -> Section | None:
-        """Its keys in the order in which OpenSSL goes through them, or None where there is no such section."""
-        return self.sections.get(name) if name else None
+    def section(self, name: str) -> Section:
+        """Its keys in the order in which OpenSSL goes through them; none where there is no such section."""
+        return self.sections.get(name, {})
 
     @property
     def init(self) -> str:
         """The section that openssl_conf names."""
-        return (self.section("default") or {}).get("openssl_conf", "")
+        return self.section("default").get("openssl_conf", "")

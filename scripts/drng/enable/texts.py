@@ -75,7 +75,7 @@ def lines(base: Probe, head: Head, *, alone: bool) -> str:
     """To stand behind what has been probed. `alone`: they serve where a service does not see that file, too."""
     own = named_sections(base).init
     # OpenSSL 3.5 hands RAND_bytes to the FIPS provider if that is loaded before the generators are named.
-    theirs = (base.section(own) or {}) if head.profile == "fips" else {}
+    theirs = base.section(own) if head.profile == "fips" else {}
     behind = {key: value for key, value in theirs.items() if known_as(key) == "providers"}
     for name in filter(None, (own, *behind, *behind.values())):
         if not re.fullmatch(r"[\w.:;,+-]+", name, flags=re.A):
