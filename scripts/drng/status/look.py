@@ -86,8 +86,22 @@ def environment_of(raw: bytes) -> dict[bytes, bytes] | None:
 
 
 def _variables(entry: int) -> dict[str, str] | None:
-    found = environment_of(procfs.read_entry(entry, "environ"))
-    return None if found is None else {name: os.fsdecode(found.get(name.encode(), b"")) for name in VARIABLES}
+    with contextlib.suppress(OSError):
+        found = environment_of(procfs.read_entry(entry, "environ"))
+        return None if found is None else {name: os.fsdecode(found.get(name.encode(), b"")) for name in VARIABLES}
+    return None
+
+
+def _program(entry: int) -> bytes:
+    """What a forked child has, too, and another program, which has begun in its place, has not: the auxiliary vector;
+    or the file, for the collector, which may not read that. A thread of the kernel's has neither."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        try:
+            return procfs.read_entry(entry, "auxv")
+        except PermissionError:
+            file = os.stat("exe", dir_fd=entry)
+            return b"%d:%d" % (file.st_dev, file.st_ino)
+    return b""
 
 
 def _sees_our_files(entry: int) -> bool:
@@ -99,16 +113,15 @@ def _sees_our_files(entry: int) -> bool:
     return False
 
 
-def _as_started(look: Look, vector: bytes) -> Look:
-    """With the time, and the variables where a title is over its own, of whose forked child it is: that has the same
-    auxiliary vector, since no other program has begun."""
+def _as_started(look: Look, program: bytes) -> Look:
+    """With the time, and the variables where a title is over its own, of whose forked child it is."""
     passed = {look.pid}
     with contextlib.suppress(*procfs.ERRORS):
         # A number that is used anew can make a circle.
         while look.parent not in passed:
             passed.add(look.parent)
             with procfs.process(look.parent) as entry:
-                if procfs.read_entry(entry, "auxv") != vector:
+                if _program(entry) != program:
                     break
                 _, parent, _, ticks = procfs.stat_of(entry)
                 variables = look.variables if look.variables is not None else _variables(entry)
@@ -138,23 +151,20 @@ def look_at(who: Look, entry: int, known: Known) -> Look:
     with contextlib.suppress(OSError):
         if re.search(rb"^NSpid:\t\d+\t", (procfs.PROC / "self" / "status").read_bytes(), re.MULTILINE):
             raise UnreadableError(OTHER_NUMBERS)
-    vector = b""
-    with contextlib.suppress(ProcessLookupError):
-        vector = procfs.read_entry(entry, "auxv")
-    if not vector:  # a thread of the kernel's
+    program, memory = _program(entry), Memory(who.pid, entry)
+    if not program:
         return who
-    memory = Memory(who.pid, entry)
     with os.fdopen(os.open("maps", procfs.O_READ, dir_fd=entry), "rb", buffering=1 << 16) as stream:
         files = mapped_files(stream)
     # First, since it waits for the lock of the process's mappings so that a signal ends it: see Memory.
     variables = _variables(entry)
     # AT_SECURE, by which the kernel tells it so: secure_getenv(), by which libcrypto asks, finds nothing then.
-    is_secure = (23, 1) in struct.iter_unpack("LL", vector[: len(vector) & -struct.calcsize("LL")])
+    is_secure = (23, 1) in struct.iter_unpack("LL", program[: len(program) & -struct.calcsize("LL")])
     look = replace(who, variables=variables, is_secure=is_secure, sees_our_files=_sees_our_files(entry))
     look = replace(look, libraries=libraries_of(memory, files, who.user, known), **_module(memory, files))
-    if procfs.read_entry(entry, "auxv") != vector:
+    if _program(entry) != program:
         raise ProcessLookupError("it has ended, or has started another program")
-    return _as_started(look, vector)
+    return _as_started(look, program)
 
 
 def who_may_read(entry: int) -> str:

@@ -44,7 +44,7 @@ CLEARED = (
 REASONS = {
     "started-before": ("it started before openssl.cnf named drng", "systemctl restart {unit}"),
     "at-secure": (SECURE, "drng-enable on --system"),
-    "no-variable": ("the process does not have the OPENSSL_CONF that its unit sets", CLEARED),
+    "no-variable": ("its unit sets OPENSSL_CONF, and it has {}", CLEARED),
     "no-providers": ("it has {}, which has no providers", "another build of the program"),
     "own-libcrypto": ("{} finds no module", "give the whole path of drng.so as `module =` in openssl.cnf"),
     "other-libcrypto": ("{} draws without drng", "drng-enable on --system"),
@@ -150,7 +150,7 @@ def _why_openssl(look: Look, setting: Setting | None, source: Source, started: f
         # Where the file cannot be read here, only what the unit sets is known.
         (not source.names_drng and not source.elsewhere, "not-named", ""),
         (late, "started-before", ""),
-        (dropped, "no-variable", ""),
+        (dropped, "no-variable", f"OPENSSL_CONF={printable(value)}" if value else "none"),
         (own and by_folder, "own-libcrypto", _named(own)),
         (other, "module", f"drng did not load: OPENSSL_MODULES names {printable(folder)}"),
         (source.not_loaded, "module", f"drng did not load: {source.not_loaded}"),
