@@ -41,13 +41,12 @@ class Libcrypto:
     """The few functions that are needed here."""
 
     def __init__(self) -> None:
-        found = []
         for name in LIBRARIES:
             with contextlib.suppress(OSError):
-                found.append(ctypes.CDLL(name))
-        if not found:
+                self.lib = ctypes.CDLL(name)
+                break
+        else:
             raise OSError("no libcrypto that has providers (OpenSSL 3.0 or later) is installed")
-        self.lib = found[0]
         for result, functions in {
             ctypes.c_char_p: "OpenSSL_version OPENSSL_info ERR_reason_error_string EVP_RAND_get0_name "
             "OSSL_PROVIDER_get0_name CONF_get1_default_config_file",
