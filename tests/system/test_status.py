@@ -34,7 +34,7 @@ from tests.support.servers import (
     running,
     wait_for,
 )
-from tests.support.stats import LIVE_OFFSET, forged
+from tests.support.stats import LIVE_OFFSET, forged, made_up, without_drng
 from tests.support.targets import (
     NOBODY,
     PINNED,
@@ -224,6 +224,14 @@ def test_several_are_asked_for_at_once() -> None:
     assert re.split(" {2,}", head) == list(output.COLUMNS)
     assert re.split(" {2,}", lines[0])[:2] == [f"process {good.pid}", "1"]
     assert (gone.returncode, gone.stdout.count("\n")) == (3, 2)
+
+
+def test_all_units_are_shown_and_those_that_name_drng_are_checked() -> None:
+    processes = [made_up(1), made_up(2, unit="b.service"), without_drng(3, unit="c.service")]
+    table = {group.label: group.table_line() for group in output.by_unit(processes)}
+    assert [table[name][2] for name in "abc"] == ["drng", "drng", "OpenSSL"]
+    assert table["c"][-1].endswith("names drng; use `drng-enable on c`")
+    assert [line.split(":")[0] for _, line in output.check_all(processes)] == ["a", "b"]
 
 
 # ---- Processes without drng, and none ----
