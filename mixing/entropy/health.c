@@ -17,22 +17,6 @@ const char *drng_health_test_name(enum drng_health_test test)
     return names[test];
 }
 
-static bool bytes_pass(struct drng_startup *startup, uint64_t word, enum drng_health_test *failed)
-{
-    for (unsigned shift = 0; shift < 64; shift += 8) {
-        const uint64_t byte = word >> shift & 0xff;
-        if (!drng_rct_passes(&startup->rct, byte, DRNG_BYTE_RCT_CUTOFF)) {
-            *failed = DRNG_TEST_REPETITION;
-            return false;
-        }
-        if (!drng_apt_passes(&startup->apt, byte, DRNG_BYTE_APT_CUTOFF)) {
-            *failed = DRNG_TEST_PROPORTION;
-            return false;
-        }
-    }
-    return true;
-}
-
 static const uint64_t one_a_lane = UINT64_C(0x0101010101010101);
 
 /* 1 in each lane whose byte is zero, 0 in the others. */
@@ -59,11 +43,18 @@ static bool lanes_pass(struct drng_startup *startup, uint64_t word)
 
 bool drng_startup_passes(struct drng_startup *startup, uint64_t word, enum drng_health_test *failed)
 {
-    if (!bytes_pass(startup, word, failed)) {
-        return false;
+    enum drng_health_test test = DRNG_TEST_NONE;
+    for (unsigned shift = 0; shift < 64 && test == DRNG_TEST_NONE; shift += 8) {
+        const uint64_t byte = word >> shift & 0xff;
+        test = !drng_rct_passes(&startup->rct, byte, DRNG_BYTE_RCT_CUTOFF)   ? DRNG_TEST_REPETITION
+               : !drng_apt_passes(&startup->apt, byte, DRNG_BYTE_APT_CUTOFF) ? DRNG_TEST_PROPORTION
+                                                                             : DRNG_TEST_NONE;
     }
-    if (!lanes_pass(startup, word)) {
-        *failed = DRNG_TEST_LANES;
+    if (test == DRNG_TEST_NONE && !lanes_pass(startup, word)) {
+        test = DRNG_TEST_LANES;
+    }
+    if (test != DRNG_TEST_NONE) {
+        *failed = test;
         return false;
     }
     startup->words++;
