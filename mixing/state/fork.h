@@ -18,9 +18,8 @@
  * over can write anything there. So what is read there decides no test and disables nothing: it is shown, and may make
  * a process ask the next source of seeds sooner (noise.h).
  *
- * Siblings may have the same generation. Where processes share a heap, one of them may find an object there that a
- * sibling has made, with the address of a slot that lies in the sibling's own memory. So a process has a token, too,
- * which it draws from its family's page.
+ * Siblings may have the same generation, and may find each other's objects where they share a heap (guard.h). So a
+ * process has a token, too, which it draws from its family's page.
  */
 
 #pragma once

@@ -29,8 +29,7 @@
  * generator of drng's in its turn. A handler cannot be told from it, and is let in, in a child that it forks there,
  * too. So what such a parent gives is used only if the epoch is still that of the call which asked.
  *
- * Threads that share a slot wait for its lock. An object may lie in memory that processes share, as the heap of some
- * servers does, and slots never do; so an object has a place, which leads to its slot in this process.
+ * Threads that share a slot wait for its lock. An object has a place, which leads to its slot in this process.
  */
 
 #pragma once

@@ -187,18 +187,13 @@ void *drng_secmem_alloc(size_t size)
 }
 
 /* The number is read again behind the process: another thread may name the slot anew between the two. */
-static bool is_named(struct chunk *chunk, size_t index, struct drng_object object)
-{
-    return atomic_load(&chunk->objects[index].number) == object.number &&
-           atomic_load(&chunk->objects[index].process) == object.process &&
-           atomic_load(&chunk->objects[index].number) == object.number;
-}
-
 bool drng_secmem_is(const void *slot, struct drng_object object)
 {
     size_t index = 0;
     struct chunk *chunk = chunk_of(slot, &index);
-    return chunk != NULL && object.number != 0 && is_named(chunk, index, object);
+    return chunk != NULL && object.number != 0 && atomic_load(&chunk->objects[index].number) == object.number &&
+           atomic_load(&chunk->objects[index].process) == object.process &&
+           atomic_load(&chunk->objects[index].number) == object.number;
 }
 
 void drng_secmem_free(void *slot, size_t size)
