@@ -1,21 +1,12 @@
-#!/usr/bin/python3 -Es
 # SPDX-License-Identifier: Apache-2.0
 """Derives the cutoffs of mixing/entropy/health.h from SP 800-90B, 4.4.1 and 4.4.2.
 
-Integers throughout: 1 - 2^-30 is near enough to 1 for a sum of floating-point numbers to lose the answer.
-
-    cutoffs.py --check    compares them with the header; what differs is printed, and the exit status is 1
-
-The table of docs/entropy.md is made of them by entropy.py.
+Integers throughout: 1 - 2^-30 is near enough to 1 for a sum of floating-point numbers to lose the answer. The tables of
+docs/entropy.md are made of them by entropy.py; a test compares them with the header.
 """
 
 import math
-import re
-import sys
 from dataclasses import dataclass
-from pathlib import Path
-
-HEADER = Path(__file__).resolve().parents[2] / "mixing" / "entropy" / "health.h"
 
 # alpha = 2^-30 in the formulas of 4.4.1 and 4.4.2, for words in use. The rates that their cutoffs come to are those of
 # rct_alarm() and apt_alarm(): CRITBINOM asks how often a value comes in a window, and the test asks it of one that is
@@ -148,28 +139,6 @@ def derived() -> dict[str, int]:
     return values
 
 
-def stated(header: str) -> dict[str, int]:
-    """The constants of the header's enums that are plain numbers."""
-    return {name: int(value) for name, value in re.findall(r"\b(DRNG_\w+) = (\d+)\b", header)}
-
-
 def power(log2: float) -> str:
     """As a power of two that a reader can take in."""
     return f"2^{log2:g}" if log2 == int(log2) else f"2^{log2:.1f}"
-
-
-def check(path: Path) -> int:
-    """The exit status: 1 where the header says something else, or nothing."""
-    found = stated(path.read_text(encoding="utf-8"))
-    status = 0
-    for name, value in derived().items():
-        if found.get(name) != value:
-            print(f"{path}: {name} is {found.get(name, 'missing')}, derived: {value}")
-            status = 1
-    return status
-
-
-if __name__ == "__main__":
-    if sys.argv[1:] != ["--check"]:
-        sys.exit(__doc__)
-    sys.exit(check(HEADER))

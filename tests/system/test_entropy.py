@@ -6,7 +6,12 @@ from __future__ import annotations
 import math
 
 import cutoffs
-from entropy import RDRAND_RUN_WORDS, deficit, describe_output, rdrand_entropy
+from entropy import RDRAND_RUN_WORDS, constants, deficit, describe_output, rdrand_entropy
+
+
+def test_cutoffs_are_the_derived_ones() -> None:
+    known, derived = constants(), cutoffs.derived()
+    assert {name: known.get(name) for name in derived} == derived
 
 
 def test_output_entropy_of_the_standard() -> None:
