@@ -37,22 +37,8 @@ trap stop EXIT
 trap 'exit 1' INT TERM
 
 step "One TLS page from nginx on drng"
-port=$(/usr/bin/python3 -I -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost \
-    -addext subjectAltName=IP:127.0.0.1 -keyout "$work/key.pem" -out "$work/cert.pem" 2>/dev/null
-sed -e "s,/run/nginx-drng.pid,$work/nginx.pid," \
-    -e "s,/var/log/nginx/drng-error.log,$work/error.log," \
-    -e "s,/etc/ssl/certs/drng.pem,$work/cert.pem," \
-    -e "s,/etc/ssl/private/drng.key,$work/key.pem," \
-    -e "s,127.0.0.1:8443,127.0.0.1:$port," conf/nginx/nginx.conf >"$work/nginx.conf"
-
-# It returns once nginx listens, and has written the pid.
-OPENSSL_CONF=$PWD/conf/drng.cnf nginx -c "$work/nginx.conf" || {
-    cat "$work/error.log" >&2
-    exit 1
-}
-pid=$(cat "$work/nginx.pid")
-curl --silent --show-error --cacert "$work/cert.pem" "https://127.0.0.1:$port/"
+export OPENSSL_CONF="$PWD/conf/drng.cnf"
+example_nginx conf/nginx/nginx.conf
 for process in "$pid" $(cat "/proc/$pid/task/$pid/children"); do
     grep -q "$module" "/proc/$process/maps" || fail "process $process of nginx does not map drng.so"
     printf '%s\n' "process $process of nginx maps drng.so"

@@ -32,6 +32,24 @@ work_in()
     trap 'exit 1' HUP INT TERM
 }
 
+# example_nginx FILE - starts the nginx of this example, with a certificate and a port of its own, in $work, and has a page
+# of it. $pid is its master's; it is not a child of this shell.
+example_nginx()
+{
+    port=$(/usr/bin/python3 -I -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    env -u OPENSSL_CONF openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost \
+        -addext subjectAltName=IP:127.0.0.1 -keyout "$work/key.pem" -out "$work/cert.pem" 2>/dev/null
+    sed -e "s,/run/nginx-drng.pid,$work/nginx.pid," -e "s,/var/log/nginx/drng-error.log,$work/error.log," \
+        -e "s,/etc/ssl/certs/drng.pem,$work/cert.pem," -e "s,/etc/ssl/private/drng.key,$work/key.pem," \
+        -e "s,worker_processes auto,worker_processes 2," -e "s,127.0.0.1:8443,127.0.0.1:$port," "$1" >"$work/nginx.conf"
+    # By its path: it executes itself again by the name that it was started with. It returns once it listens.
+    /usr/sbin/nginx -c "$work/nginx.conf" || fail "nginx does not start: $(cat "$work/error.log")"
+    # shellcheck disable=SC2034 # it is for whoever has called this
+    pid=$(cat "$work/nginx.pid")
+    curl --silent --show-error --cacert "$work/cert.pem" "https://127.0.0.1:$port/" >"$work/page" || fail "no page"
+    grep drng "$work/page" || fail "not the example's page"
+}
+
 # cannot WHY - what a test takes for skipped.
 cannot()
 {
@@ -50,23 +68,20 @@ missing_packages()
     done
 }
 
-# run_apt COMMAND... - shows what it does: a first time takes minutes. $apt_log has what it has said of errors.
+# run_apt COMMAND... - shows what it does: a first time takes minutes.
 run_apt()
 {
-    DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 "$@" 2>>"$apt_log"
+    DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 "$@"
 }
 
-# need_packages PACKAGE... - says what it installs, asks nothing, and does nothing where all are there. False, with what
-# apt said: they could not be had.
+# need_packages PACKAGE... - says what it installs, asks nothing, and does nothing where all are there. False: they could
+# not be had, and apt has said why.
 need_packages()
 {
     missing=$(missing_packages "$@")
     [ -n "$missing" ] || return 0
-    if [ "$(id -u)" != 0 ]; then
-        echo "These packages are missing, and installing them takes root:$missing" >&2
-        return 1
-    fi
     echo "Installing:$missing"
+    [ "$(id -u)" = 0 ] || { echo "that takes root" >&2 && return 1; }
     # Services that a package brings are not started: the scripts start what they need themselves.
     policy=/usr/sbin/policy-rc.d
     made_policy=
@@ -75,21 +90,13 @@ need_packages()
         chmod +x $policy
         made_policy=yes
     fi
-    apt_log=$(mktemp)
-    status=0
+    had=yes
+    # With what is known of packages here, or else with new lists of them.
     # shellcheck disable=SC2086 # a list of names
-    run_apt install -y --no-install-recommends $missing || {
-        echo "  again, with new lists of packages"
-        : >"$apt_log"
-        run_apt update && run_apt install -y --no-install-recommends $missing || status=1
-    }
-    [ -n "$made_policy" ] && rm -f $policy
-    if [ $status != 0 ]; then
-        echo "apt could not install:$(missing_packages "$@")" >&2
-        tail -n 5 "$apt_log" >&2
-    fi
-    rm -f "$apt_log"
-    return $status
+    run_apt install -y --no-install-recommends $missing ||
+        { run_apt update && run_apt install -y --no-install-recommends $missing; } || had=
+    [ -z "$made_policy" ] || rm -f $policy
+    [ -n "$had" ]
 }
 
 # Where this machine has its own packages from, if those are Debian's.

@@ -168,25 +168,7 @@ untouched()
     served_by default
 }
 
-# ---- A server: the example's, with a certificate and a port of its own ----
-
-port=$(/usr/bin/python3 -I -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost \
-    -addext subjectAltName=IP:127.0.0.1 -keyout "$work/key.pem" -out "$work/cert.pem" 2>/dev/null
-
-# In the background by itself, once it listens; and it serves a page.
-start_nginx()
-{
-    sed -e "s,/run/nginx-drng.pid,$work/nginx.pid," -e "s,/var/log/nginx/drng-error.log,$work/error.log," \
-        -e "s,/etc/ssl/certs/drng.pem,$work/cert.pem," -e "s,/etc/ssl/private/drng.key,$work/key.pem," \
-        -e "s,worker_processes auto,worker_processes 2," -e "s,127.0.0.1:8443,127.0.0.1:$port," \
-        /usr/share/doc/drng/examples/nginx/nginx.conf >"$work/nginx.conf"
-    # By its path: it executes itself again by the name that it was started with.
-    /usr/sbin/nginx -c "$work/nginx.conf" || fail "nginx does not start: $(cat "$work/error.log")"
-    pid=$(cat "$work/nginx.pid")
-    curl --silent --show-error --cacert "$work/cert.pem" "https://127.0.0.1:$port/" >"$work/page" || fail "no page"
-    grep -q drng "$work/page" || fail "not the example's page"
-}
+# ---- A server ----
 
 # What does not come about within a minute never does.
 stop_nginx()
@@ -202,7 +184,7 @@ stop_nginx()
 # serve COUNT - so many of nginx's processes map the module while it serves.
 serve()
 {
-    start_nginx
+    example_nginx /usr/share/doc/drng/examples/nginx/nginx.conf
     mapped=0
     for process in "$pid" $(cat "/proc/$pid/task/$pid/children"); do
         ! grep -q 'ossl-modules/drng\.so' "/proc/$process/maps" || mapped=$((mapped + 1))
@@ -239,7 +221,7 @@ upgraded()
     drng-enable on --system --profile strict
     drng-enable on nginx
     snapshot >"$work/enabled"
-    start_nginx
+    example_nginx /usr/share/doc/drng/examples/nginx/nginx.conf
     install >"$work/said" 2>&1 || fail "$(cat "$work/said")"
     grep "process $pid (nginx) of root" "$work/said" || fail "the upgrade does not name the server on the earlier module: $(cat "$work/said")"
     [ "$(drng-status --needs-restart 2>&1 | grep -c nginx)" = 3 ] || fail "not all processes of nginx need a restart"
