@@ -24,7 +24,7 @@ from scripts.drng import aside, procfs, text
 from scripts.drng.status import look, output, services, who
 from tests.hostile import fuzz_status
 from tests.hostile.fake_proc import BASE, FakeProcess, FileMemory, module, module_maps, replaced_proc, write
-from tests.support.builds import CONF, RELEASE, ROOT, SKIPPED
+from tests.support.builds import CONF, RELEASE, ROOT, SKIPPED, said_by
 from tests.support.stats import forged
 
 STATUS = ROOT / "scripts" / "drng-status"
@@ -631,7 +631,7 @@ def test_what_one_process_has_made_takes_less_memory_than_the_collector_has() ->
         if not is_long:
             pytest.skip("this kernel lets no process name its environment anew")
         command = ["/usr/bin/python3", "-c", run, str(STATUS), "--json", "--pid", str(hostile.pid)]
-        took = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True).stdout
+        took = said_by(*command, timeout=100)
     assert int(took) < most / 2
 
 

@@ -82,12 +82,16 @@ class Flavour:
             **kwargs,
         )
 
+    def says(self, command: Sequence[str], env: Mapping[str, str] | None = None, **kwargs: Any) -> str:
+        """What it prints, which comes to a good end."""
+        result = self.run(command, env, **kwargs)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
     def probe(self, config: Path | None, env: Mapping[str, str] | None = None, *arguments: str) -> dict[str, Any]:
         """Who served under this openssl.cnf; see tests/programs/probe.c."""
         extra = {"OPENSSL_CONF": str(config) if config else "/dev/null", **(env or {})}
-        result = self.run([self.program("probe"), *arguments], extra)
-        assert result.returncode == 0, result.stderr
-        return json.loads(result.stdout)
+        return json.loads(self.says([self.program("probe"), *arguments], extra))
 
 
 def _asan_env() -> dict[str, str]:
@@ -158,12 +162,7 @@ def programs(preset: str, label: str = "") -> list[tuple[str, str]]:
     """Name and path of each test that ctest knows in a build, or of those with a label."""
     if not (BUILD / preset / "CTestTestfile.cmake").exists():
         return []
-    listing = subprocess.run(
-        ["ctest", "--show-only=json-v1", *(("--label-regex", label) if label else ())],
-        cwd=BUILD / preset,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    labels = ("--label-regex", label) if label else ()
+    listing = said_by("ctest", "--show-only=json-v1", *labels, cwd=BUILD / preset)
     # ctest knows no command where the program is not there: its test fails, and not the collection of all.
-    return [(t["name"], t.get("command", ["/not-built"])[0]) for t in json.loads(listing.stdout)["tests"]]
+    return [(t["name"], t.get("command", ["/not-built"])[0]) for t in json.loads(listing)["tests"]]

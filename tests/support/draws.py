@@ -12,9 +12,8 @@ LINES = 18
 
 def check_draws(flavour: Flavour, mode: str, config: Path) -> None:
     """No draw comes twice, and each child has noticed that it is one; mode is fork or clone."""
-    result = flavour.run([flavour.program("fork_draw"), mode], {"OPENSSL_CONF": str(config)})
-    assert result.returncode == 0, result.stderr
-    lines = [line.split() for line in result.stdout.splitlines()]
+    said = flavour.says([flavour.program("fork_draw"), mode], {"OPENSSL_CONF": str(config)})
+    lines = [line.split() for line in said.splitlines()]
     assert len(lines) == LINES
     assert len({line[2] for line in lines}) == LINES, "a draw came twice"
     reseeds = {who: [int(line[3]) for line in lines if line[0] == who] for who in {line[0] for line in lines}}

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.support.builds import BUILD, CONF
+from tests.support.builds import BUILD, CONF, said_by
 from tests.support.device_tree import Devices
 
 GUESTS = BUILD / "guests"
@@ -98,7 +98,7 @@ def cpio(files: Mapping[str, bytes]) -> bytes:
 
 def libraries(*programs: Path) -> set[str]:
     """The paths at which the loader finds what these need, itself included."""
-    said = subprocess.run(["ldd", *map(str, programs)], capture_output=True, text=True, check=True).stdout
+    said = said_by("ldd", *map(str, programs))
     return set(re.findall(r"(/\S+) \(0x", said))
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support.builds import BUILD, Flavour, served_by_drng
+from tests.support.builds import BUILD, Flavour, said_by, served_by_drng
 
 STOCK = Path("/etc/ssl/openssl.cnf")
 NOBODY = 65534
@@ -138,9 +138,7 @@ class Image:
         return answer["rand_bytes"] == 1 and served_by_drng(answer)
 
     def output(self, path: Path, *command: str) -> str:
-        result = self._flavour.run(command, self._env(path))
-        assert result.returncode == 0, result.stderr
-        return result.stdout
+        return self._flavour.says(command, self._env(path))
 
     def providers(self, path: Path) -> set[str]:
         return set(re.findall(r"^  (\w+)$", self.output(path, "openssl", "list", "-providers"), flags=re.MULTILINE))
@@ -151,22 +149,14 @@ class Image:
 
 def install(root: Path) -> None:
     """What an image begins as: drng as the build installs it, and OpenSSL's file as it came."""
-    subprocess.run(
-        ["cmake", "--install", str(BUILD / "release"), "--prefix", "/usr"],
-        env={"DESTDIR": str(root), "PATH": "/usr/bin:/bin"},
-        check=True,
-        capture_output=True,
-    )
+    env = {"DESTDIR": str(root), "PATH": "/usr/bin:/bin"}
+    said_by("cmake", "--install", BUILD / "release", "--prefix", "/usr", env=env)
     # drng-enable itself never writes these, so that each run would compile all of it. By the sources' sums: they are
     # taken for theirs in every copy, and never for what a test has changed.
-    subprocess.run(
-        ["/usr/bin/python3", "-m", "compileall", "-q", "--invalidation-mode=checked-hash", root / "usr/share/drng"],
-        check=True,
-    )
+    compileall = ("-m", "compileall", "-q", "--invalidation-mode=checked-hash")
+    said_by("/usr/bin/python3", *compileall, root / "usr/share/drng")
     modules = next((root / "usr/lib").rglob("ossl-modules"))
-    legacy = subprocess.run(
-        ["pkg-config", "--variable=modulesdir", "libcrypto"], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    legacy = said_by("pkg-config", "--variable=modulesdir", "libcrypto").strip()
     shutil.copy(Path(legacy) / "legacy.so", modules)
     (root / "usr/lib/ssl").mkdir(parents=True)
     (root / "usr/lib/ssl/openssl.cnf").symlink_to("/etc/ssl/openssl.cnf")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,12 +17,6 @@ def installed_pages() -> list[Path]:
     """Of docs/, with their pictures."""
     docs = ROOT / "docs"
     return [*docs.glob("*.md"), *(docs / "pictures").iterdir()]
-
-
-def output(*command: str | Path) -> str:
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
-    return result.stdout
 
 
 def in_chroot(chroot: Path, script: str, *arguments: str | Path) -> str:

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import CONF, FLAVOURS, RELEASE, ROOT, ConfigWriter, Flavour
+from tests.support.builds import CONF, FLAVOURS, RELEASE, ROOT, ConfigWriter, Flavour, said_by
 from tests.support.image import Image, install
 from tests.support.machine import Machine, here
-from tests.support.packages import output
 
 
 @pytest.fixture(params=FLAVOURS)
@@ -80,6 +79,6 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not (base / "packages.made").exists():
             folder.mkdir(exist_ok=True)
             # Named as the caller sees it, not as the sources do.
-            output("env", "-C", base, ROOT / "scripts/packaging/package.sh", folder.name)
+            said_by("env", "-C", base, ROOT / "scripts/packaging/package.sh", folder.name)
             (base / "packages.made").touch()
     return folder

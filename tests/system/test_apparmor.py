@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import CONF, RELEASE, ROOT, SKIPPED, has_random_provider, need, served_by_drng
+from tests.support.builds import CONF, RELEASE, ROOT, SKIPPED, has_random_provider, need, said_by, served_by_drng
 from tests.support.guide import DRNG, NOBODY, OPENSSL, PROFILES, table
 from tests.support.servers import make_certificate
 
@@ -89,7 +89,7 @@ def alternatives(pattern: str) -> list[str]:
 def named(root: Path) -> list[str]:
     """Files below the root that the abstraction's rules name."""
     text = ABSTRACTION.read_text()
-    triplet = subprocess.run(["gcc", "-print-multiarch"], capture_output=True, text=True, check=True).stdout.strip()
+    triplet = said_by("gcc", "-print-multiarch").strip()
     for variable, value in (
         ("@{PROC}", "/proc"),
         ("@{pid}", "[0-9]*"),

@@ -9,37 +9,29 @@ import platform
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.support.builds import BUILD, CONF, ROOT, Flavour, need
+from tests.support.builds import BUILD, CONF, ROOT, Flavour, need, said_by
 from tests.support.packages import installed_pages
 from tests.support.servers import SYSTEM_PYTHON
 
 MODULE = BUILD / "release" / "drng.so"
 
 
-def output(*command: str, **kwargs: Any) -> str:
-    result = subprocess.run(command, capture_output=True, text=True, check=False, **kwargs)
-    assert result.returncode == 0, f"{' '.join(command)}\n{result.stdout}{result.stderr}"
-    return result.stdout
-
-
 def test_one_symbol_is_exported() -> None:
-    symbols = [line.split()[-1] for line in output("nm", "-D", "--defined-only", str(MODULE)).splitlines()]
+    symbols = [line.split()[-1] for line in said_by("nm", "-D", "--defined-only", str(MODULE)).splitlines()]
     # The counters are for drng-status, which reads them from outside.
     assert sorted(symbols) == ["OSSL_provider_init", "drng_counters"]
 
 
 def test_thread_local_variables_come_with_the_thread() -> None:
     """Allocated later, a fork in between would leave the child memory that is freed twice."""
-    relocations = output("readelf", "-rW", str(MODULE))
+    relocations = said_by("readelf", "-rW", str(MODULE))
     assert "TPOFF64" in relocations or "TLS_TPREL" in relocations
     assert not re.search(r"DTPMOD|TLSDESC|__tls_get_addr", relocations)
-    segment = next(line for line in output("readelf", "-lW", str(MODULE)).splitlines() if line.split()[:1] == ["TLS"])
+    segment = next(line for line in said_by("readelf", "-lW", str(MODULE)).splitlines() if line.split()[:1] == ["TLS"])
     assert int(segment.split()[5], 16) <= 320, "the C library has some 1,600 bytes to spare for all modules together"
 
 
@@ -55,7 +47,7 @@ def test_a_library_with_many_thread_local_variables_is_loaded(tmp_path: Path, or
     source = tmp_path / "greedy.c"
     source.write_text("_Thread_local char taken[1300];\nchar *get_taken(void) { return taken; }\n")
     library = tmp_path / "greedy.so"
-    output("gcc", "-shared", "-fPIC", "-ftls-model=initial-exec", "-o", str(library), str(source))
+    said_by("gcc", "-shared", "-fPIC", "-ftls-model=initial-exec", "-o", str(library), str(source))
     script = f"import ctypes, sys; {LOADS[order]}"
     # Under the strict profile there are no bytes without drng.
     result = Flavour("dev", "dev").run(
@@ -65,16 +57,16 @@ def test_a_library_with_many_thread_local_variables_is_loaded(tmp_path: Path, or
 
 
 def test_the_module_is_hardened() -> None:
-    headers = output("readelf", "--wide", "--program-headers", "--dynamic", str(MODULE))
+    headers = said_by("readelf", "--wide", "--program-headers", "--dynamic", str(MODULE))
     assert "GNU_RELRO" in headers
     assert "BIND_NOW" in headers
     stack = next(line for line in headers.splitlines() if "GNU_STACK" in line)
     assert "RWE" not in stack
-    symbols = output("nm", "-D", "--undefined-only", str(MODULE))
+    symbols = said_by("nm", "-D", "--undefined-only", str(MODULE))
     assert "__stack_chk_fail" in symbols
     if platform.machine() == "x86_64":
-        assert "SHSTK" in output("readelf", "--notes", str(MODULE))
-        entry = output("objdump", "-d", "--disassemble=OSSL_provider_init", str(MODULE))
+        assert "SHSTK" in said_by("readelf", "--notes", str(MODULE))
+        entry = said_by("objdump", "-d", "--disassemble=OSSL_provider_init", str(MODULE))
         assert "endbr64" in entry
 
 
@@ -107,11 +99,11 @@ def test_the_module_needs_libc_alone() -> None:
     """It serves whichever libcrypto loads it, and brings none along."""
     needed = {
         line.split("[")[1].rstrip("]")
-        for line in output("readelf", "--dynamic", str(MODULE)).splitlines()
+        for line in said_by("readelf", "--dynamic", str(MODULE)).splitlines()
         if "(NEEDED)" in line
     }
     assert needed - {"ld-linux-x86-64.so.2"} == {"libc.so.6"}
-    undefined = [line.split() for line in output("nm", "-D", "--undefined-only", str(MODULE)).splitlines()]
+    undefined = [line.split() for line in said_by("nm", "-D", "--undefined-only", str(MODULE)).splitlines()]
     others = {name for kind, name in undefined if kind == "U" and "@GLIBC_" not in name}
     assert not others
 
@@ -136,7 +128,7 @@ def test_uninstalling_leaves_no_empty_folder_and_what_is_somebody_s_own(tmp_path
 
     def install() -> str:
         """The manifest is made of what is said: the tree's own is every test's."""
-        said = output("cmake", "--install", str(BUILD / "release"), "--prefix", "/usr", env=env)
+        said = said_by("cmake", "--install", str(BUILD / "release"), "--prefix", "/usr", env=env)
         files = re.findall(rf"^-- (?:Installing|Up-to-date): {root}(\S+)$", said, flags=re.M)
         files += [path for path in links if (root / path[1:]).is_symlink()]
         manifest.write_text("".join(f"{file}\n" for file in files if not (root / file[1:]).is_dir()))
@@ -149,7 +141,7 @@ def test_uninstalling_leaves_no_empty_folder_and_what_is_somebody_s_own(tmp_path
     assert profile.read_text() == "# mine\n"
     undo = ROOT / "scripts/packaging/uninstall.cmake"
     script = ["cmake", f"-DMANIFEST={manifest}", "-P", str(undo)]
-    output(*script, env=env)
+    said_by(*script, env=env)
     assert [p for p in root.rglob("*") if not p.is_dir()] == [profile], "what was edited"
     assert [p for p in root.rglob("drng*") if p.is_dir()] == [profile.parent]
     profile.unlink()
@@ -164,7 +156,7 @@ def test_uninstalling_leaves_no_empty_folder_and_what_is_somebody_s_own(tmp_path
         assert refused.returncode != 0 and "drng is on, by" in refused.stderr
         assert list(root.rglob("drng.so"))
         conf.unlink()
-    output(*script, env=env)
+    said_by(*script, env=env)
     assert not list(root.rglob("*drng*"))
 
 
@@ -180,17 +172,17 @@ def test_what_people_type_by_habit_is_what_is_released(tmp_path: Path) -> None:
     }
     build, root = tmp_path / "build", tmp_path / "root"
     configure = ["cmake", "-S", str(ROOT), "-B", str(build), "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", flags]
-    output(*configure, "-G", "Ninja", *(f"-D{name}={value}" for name, value in chosen.items()))
+    said_by(*configure, "-G", "Ninja", *(f"-D{name}={value}" for name, value in chosen.items()))
     commands = [entry["command"] for entry in json.loads((build / "compile_commands.json").read_text())]
     command = next(each for each in commands if " CMakeFiles/mixing.dir/mixing/entropy/seed.c.o " in each)
     for part in ("-O3", "-DNDEBUG", "-std=c11", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=3"):
         assert part in command.split(), part
     assert "-U_FORTIFY_SOURCE" not in command
-    tests = json.loads(output("ctest", "--test-dir", str(build), "--show-only=json-v1"))["tests"]
+    tests = json.loads(said_by("ctest", "--test-dir", str(build), "--show-only=json-v1"))["tests"]
     assert {"seed", "provider_params", "process_stack"} <= {test["name"] for test in tests}
-    output("ninja", "-C", str(build), "drng", "libdrng", "libdrng_archive")
+    said_by("ninja", "-C", str(build), "drng", "libdrng", "libdrng_archive")
     env = {"DESTDIR": str(root), "PATH": "/usr/bin:/bin"}
-    output("cmake", "--install", str(build), "--prefix", "/usr", env=env)
+    said_by("cmake", "--install", str(build), "--prefix", "/usr", env=env)
     held = {str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir()}
     assert {"etc/other/drng/drng.cnf", "etc/units/drng-status-collector.timer"} <= held
     assert not [name for name in held if "apparmor.d" in name or "libdrng" in name or name.endswith("drng.h")]
@@ -234,14 +226,14 @@ def test_a_pkgbuild_makes_a_package(open_folder: Path) -> None:
     assert made.returncode == 0, made.stdout + made.stderr
     assert made.stderr.count("WARNING") == 1, f"more than --nodeps: {made.stderr}"
     (package,) = open_folder.glob("drng-1-1-*.pkg.tar*")
-    held = set(output("bsdtar", "-tf", str(package)).splitlines())
+    held = set(said_by("bsdtar", "-tf", str(package)).splitlines())
     assert {"usr/bin/drng-enable", "usr/bin/drng-status", "usr/lib/libdrng.so.0"} <= held
     assert [name for name in held if name.endswith("/ossl-modules/drng.so")]
 
 
 def test_a_switch_leaves_the_units_out_and_not_the_tools(tmp_path: Path) -> None:
     """As Alpine has them, where no systemd runs."""
-    output("cmake", "-S", str(ROOT), "-B", str(tmp_path), "-DDRNG_UNITS=OFF", "-DDRNG_TESTS=OFF")
+    said_by("cmake", "-S", str(ROOT), "-B", str(tmp_path), "-DDRNG_UNITS=OFF", "-DDRNG_TESTS=OFF")
     installs = (tmp_path / "cmake_install.cmake").read_text()
     assert "drng-enable" in installs and "drng-status-collector" not in installs
 
@@ -249,7 +241,7 @@ def test_a_switch_leaves_the_units_out_and_not_the_tools(tmp_path: Path) -> None
 @pytest.mark.parametrize("name", ["drng.so", "libdrng.so.0"])
 def test_no_constructor_asks_the_cpu(name: str) -> None:
     """libgcc's executes CPUID twelve times; test_confidential counts what is executed by drng."""
-    assert not re.search("__cpu_indicator_init|__cpu_model", output("nm", str(BUILD / "dev" / name)))
+    assert not re.search("__cpu_indicator_init|__cpu_model", said_by("nm", str(BUILD / "dev" / name)))
 
 
 @pytest.mark.nightly("no_lto.cmake, which each build runs")
@@ -257,22 +249,18 @@ def test_link_time_optimization_stays_off(tmp_path: Path) -> None:
     """Whatever the caller's flags say; and what is compiled for it all the same ends the build."""
     configure = ["cmake", "-S", str(ROOT), "-B", str(tmp_path), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
     asked_for = ["-DCMAKE_C_FLAGS=-O2 -flto=auto", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON"]
-    output(*configure, *asked_for)
-    output("ninja", "-C", str(tmp_path), "libmixing.a")
+    said_by(*configure, *asked_for)
+    said_by("ninja", "-C", str(tmp_path), "libmixing.a")
     compiled = next(tmp_path.rglob("guard.c.o"))
-    assert "gnu.lto_" not in output("objdump", "--section-headers", str(compiled))
+    assert "gnu.lto_" not in said_by("objdump", "--section-headers", str(compiled))
     script = ROOT / "scripts" / "packaging" / "no_lto.cmake"
     for_lto = tmp_path / "for_lto.o"
     source = tmp_path / "for_lto.c"
     source.write_text("int none;\n")
-    output("gcc", "-flto", "-c", "-o", str(for_lto), str(source))
+    said_by("gcc", "-flto", "-c", "-o", str(for_lto), str(source))
     check = ["cmake", f"-DOBJECTS={compiled};{for_lto}", "-P", str(script)]
     refused = subprocess.run(check, capture_output=True, text=True, check=False)
     assert refused.returncode != 0 and "for_lto.o" in refused.stderr
-
-
-def test_cutoffs_are_the_derived_ones() -> None:
-    output(sys.executable, str(ROOT / "scripts" / "evidence" / "cutoffs.py"), "--check")
 
 
 def sources() -> list[str]:
@@ -284,13 +272,13 @@ def sources() -> list[str]:
 
 
 def test_sources_are_formatted() -> None:
-    output(need("clang-format"), "--dry-run", "--Werror", *sources(), cwd=ROOT)
+    said_by(need("clang-format"), "--dry-run", "--Werror", *sources(), cwd=ROOT)
 
 
 @pytest.fixture
 def compiled(tmp_path: Path) -> Path:
     """The folder with each file's command: as it is compiled for the product, and not for tests again."""
-    output("cmake", "--preset", "dev-clang", "-B", str(BUILD / "tidy"), cwd=ROOT)  # configured, and never built
+    said_by("cmake", "--preset", "dev-clang", "-B", str(BUILD / "tidy"), cwd=ROOT)  # configured, and never built
     commands = json.loads((BUILD / "tidy/compile_commands.json").read_text())
     commands.sort(key=lambda entry: " -o tests/" not in entry["command"])
     once = {entry["file"]: entry for entry in commands}
@@ -305,12 +293,12 @@ def test_clang_tidy_finds_nothing(compiled: Path, checks: str) -> None:
     """`.clang-tidy` over the product; warnings are errors. The analyzer takes nine tenths of its time."""
     files = rf"{ROOT}/(mixing|provider|library)/.*\.c$"
     run = (need("run-clang-tidy"), "-quiet", "-j", "2", f"-checks={checks}", "-p", str(compiled), files)
-    output(*run, cwd=ROOT)
+    said_by(*run, cwd=ROOT)
 
 
 def shell_scripts() -> list[str]:
     """By their first line, whatever their names end in; what is read by another has none, and is found by its name."""
-    tracked = output("git", "ls-files", "-z", cwd=ROOT).split("\0")
+    tracked = said_by("git", "ls-files", "-z", cwd=ROOT).split("\0")
     files = [name for name in tracked if name and (ROOT / name).is_file()]
     return [n for n in files if n.endswith(".sh") or re.match(rb"#! ?\S*/(env )?(ba|da)?sh\b", (ROOT / n).read_bytes())]
 
@@ -320,7 +308,7 @@ def test_shell_scripts_are_clean() -> None:
     scripts = shell_scripts()
     assert {".ci/run", "scripts/test.sh", "scripts/ci/packages.sh", "debian/drng-tools.postrm"} <= set(scripts)
     assert "scripts/evidence/collect-raw" in scripts
-    output(need("shellcheck"), *scripts, cwd=ROOT)
+    said_by(need("shellcheck"), *scripts, cwd=ROOT)
 
 
 def test_no_script_that_runs_on_others_machines_echoes_what_it_has_not_written() -> None:
@@ -365,7 +353,7 @@ def test_a_tool_of_python_s_finds_nothing(command: str) -> None:
     tool = BUILD / "venv/bin" / name
     if not tool.exists():
         pytest.skip(f"{name} is not installed: scripts/test.sh could not fetch it")
-    output(str(tool), *arguments, cwd=ROOT)
+    said_by(str(tool), *arguments, cwd=ROOT)
 
 
 def test_one_file_executes_the_instructions() -> None:

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from scripts.drng.enable import arguments
-from tests.support.builds import CONF, ROOT
+from tests.support.builds import CONF, ROOT, said_by
 
 NAMES = ("drng-conf", "drng-enable", "drng-status")
 ASK = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _drng "$1"; printf "%s\\n" "${COMPREPLY[@]}"'
@@ -38,11 +37,11 @@ def test_what_is_completed(place: Path) -> None:
     def ask(*words: str) -> set[str]:
         command = ["bash", "--norc", "--noprofile", "-c", ASK, "bash", str(CONF / "completions/drng.bash"), *words]
         path = {"PATH": f"{place}/bin:/usr/bin:/bin"}
-        said = subprocess.run(command, env=path, cwd=place, capture_output=True, text=True, check=True).stdout
+        said = said_by(*command, env=path, cwd=place)
         return set(said.splitlines())
 
     for name in NAMES:
-        help_of = subprocess.run([ROOT / "scripts" / name, "--help"], capture_output=True, text=True, check=True).stdout
+        help_of = said_by(ROOT / "scripts" / name, "--help")
         assert ask(name, "--") == {*re.findall(r"(?<![\w-])--[a-z-]+", help_of)} >= {"--help", "--version"}
     assert ask("drng-enable", "") == {"on", "off", "status", "confirm"}
     assert ask("drng-enable", "on", "--profile", "") == {*arguments.PROFILES}

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import struct
-import subprocess
 
 from scripts.drng.status import stats
-from tests.support.builds import BUILD
+from tests.support.builds import BUILD, said_by
 from tests.support.stats import HEAD
 
 COUNTS_OFFSET = 256
@@ -15,7 +14,7 @@ COUNTS_OFFSET = 256
 
 def test_each_counter_is_read_where_the_module_has_it() -> None:
     program = BUILD / "dev" / "tests" / "counter_names"
-    lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = said_by(program).splitlines()
     places = {name: int(at) for at, name in (line.split() for line in lines)}
     assert len(places) == len(lines) > 15
     names = [name.removeprefix("seeds-") for name in places if f"{name.removeprefix('seeds-')}-retries" in places]

@@ -99,9 +99,7 @@ def own_counters(arch: Architecture, flavour: Flavour) -> dict:
     program = str(ROOT / "tests" / "programs" / "own_counters.py")
     python = str(next((arch.sysroot / "usr" / "bin").glob("python3.*")))
     env = {"OPENSSL_CONF": str(CONF / "drng.cnf"), "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-    result = flavour.run([python, "-s", program], env)
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+    return json.loads(flavour.says([python, "-s", program], env))
 
 
 # ---- The module ----
@@ -111,13 +109,9 @@ def test_it_exports_its_entry_point_and_its_counters_and_has_no_executable_stack
     arch: Architecture, bare: Flavour
 ) -> None:
     module = str(bare.modules / "drng.so")
-    symbols = subprocess.run(
-        [f"{arch.tools}-nm", "-D", "--defined-only", module], capture_output=True, text=True, check=True
-    ).stdout
+    symbols = said_by(f"{arch.tools}-nm", "-D", "--defined-only", module)
     assert sorted(line.split()[-1] for line in symbols.splitlines()) == ["OSSL_provider_init", "drng_counters"]
-    headers = subprocess.run(
-        [f"{arch.tools}-readelf", "-W", "-l", "-d", module], capture_output=True, text=True, check=True
-    ).stdout
+    headers = said_by(f"{arch.tools}-readelf", "-W", "-l", "-d", module)
     assert "BIND_NOW" in headers
     assert "RWE" not in next(line for line in headers.splitlines() if "GNU_STACK" in line)
 
@@ -129,7 +123,7 @@ def test_the_c_library_is_the_sysroots(arch: Architecture, bare: Flavour) -> Non
     assert flags
     gcc = [f"{arch.tools}-gcc", f"--sysroot={arch.sysroot}", *flags[1].split()]
     for name in ("crti.o", "libc.so.6"):
-        found = subprocess.run([*gcc, f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout
+        found = said_by(*gcc, f"-print-file-name={name}")
         assert found.startswith(f"{arch.sysroot}/"), found
     command = [*gcc, "-E", "-v", "-x", "c", "/dev/null"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
@@ -186,11 +180,7 @@ def test_every_object_has_branch_protection() -> None:
     ]
     assert len(objects) > 30
     command = [f"{ARM.tools}-readelf", "--notes"]
-    bare = [
-        path
-        for path in objects
-        if "BTI, PAC" not in subprocess.run([*command, path], capture_output=True, text=True, check=True).stdout
-    ]
+    bare = [path for path in objects if "BTI, PAC" not in said_by(*command, path)]
     assert not bare
 
 
@@ -273,9 +263,8 @@ def test_drng_status_understands_its_counters(arch: Architecture) -> None:
 
 
 def library_draw(flavour: Flavour, way: str) -> dict:
-    result = flavour.run([flavour.program(f"library_draw_{way}")], {"LD_LIBRARY_PATH": str(flavour.modules)})
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+    command = [flavour.program(f"library_draw_{way}")]
+    return json.loads(flavour.says(command, {"LD_LIBRARY_PATH": str(flavour.modules)}))
 
 
 @pytest.mark.parametrize("way", ["shared", "static"])
@@ -302,7 +291,7 @@ def cunit_of(arch: Architecture) -> list[dict]:
     if not (arch.folder / "CTestTestfile.cmake").exists() or not shutil.which("ctest"):
         return []
     command = ["ctest", "--show-only=json-v1"]
-    listing = subprocess.run(command, cwd=arch.folder, capture_output=True, text=True, check=True).stdout
+    listing = said_by(*command, cwd=arch.folder)
     return json.loads(listing)["tests"]
 
 

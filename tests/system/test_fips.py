@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from tests.support import clients, typed
-from tests.support.builds import CONF, MASKED, RELEASE, ROOT, has_random_provider
+from tests.support.builds import CONF, MASKED, RELEASE, ROOT, has_random_provider, said_by
 from tests.support.image import Image
 from tests.support.machine import here
 from tests.support.servers import NGINX, PROGRAMS, SYSTEM_PYTHON, Site, maps, new_site, running
@@ -73,7 +73,7 @@ class Case:
 @pytest.fixture(scope="session")
 def fips() -> Path:
     """The FIPS provider of this machine's OpenSSL."""
-    said = subprocess.run(["openssl", "version", "-m"], capture_output=True, text=True, check=True).stdout
+    said = said_by("openssl", "version", "-m")
     module = Path(said.split('"')[1]) / "fips.so"
     if not module.exists():
         pytest.skip(f"{module} is not there (Debian: openssl-provider-fips, from trixie on)")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import BUILD, ROOT, need
+from tests.support.builds import BUILD, ROOT, need, said_by
 
 SECONDS = os.environ.get("DRNG_FUZZ_SECONDS", "2")
 TARGETS = BUILD / "fuzz" / "tests" / "fuzz"
@@ -92,5 +92,5 @@ def test_oss_fuzz_builds_every_target(tmp_path: Path) -> None:
         assert {path.name for path in seeds.iterdir()} == {path.name for path in (SEEDS / name).iterdir()}
         ran = subprocess.run([out / f"fuzz_{name}", "-runs=1", seeds], capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran.stderr[-2000:]
-    libraries = subprocess.run(["ldd", out / "fuzz_functions"], capture_output=True, text=True, check=True).stdout
+    libraries = said_by("ldd", out / "fuzz_functions")
     assert f"{out}/lib/libcrypto.so" in libraries

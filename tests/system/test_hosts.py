@@ -11,7 +11,6 @@ import re
 import shutil
 import socket
 import ssl
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -202,12 +201,7 @@ def libcryptos() -> list[str]:
 
 def path_of(name: str) -> Path:
     """Where the loader finds it."""
-    said = subprocess.run(
-        [sys.executable, "-c", f"import ctypes; ctypes.CDLL({name!r}); print(open('/proc/self/maps').read())"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    said = said_by(sys.executable, "-c", f"import ctypes; ctypes.CDLL({name!r}); print(open('/proc/self/maps').read())")
     return Path(re.findall(rf"(/\S*/{re.escape(name)}[^ \n]*)$", said, flags=re.MULTILINE)[0])
 
 

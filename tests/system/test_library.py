@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from scripts.drng import VERSION
-from tests.support.builds import BUILD, ROOT, VALGRIND, need
+from tests.support.builds import BUILD, ROOT, VALGRIND, need, said_by
 
 RELEASE = BUILD / "release"
 HEADER = ROOT / "library" / "drng.h"
@@ -20,24 +20,18 @@ EXAMPLES = ROOT / "docs" / "library"
 STRICT = ("-Wall", "-Wextra", "-pedantic", "-Werror")
 
 
-def output(*command: str | Path, **kwargs: object) -> str:
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600, **kwargs)  # type: ignore[call-overload]
-    assert result.returncode == 0, f"{' '.join(map(str, command))}\n{result.stdout}{result.stderr}"
-    return result.stdout
-
-
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `cmake --install` leaves below a prefix of its own."""
     prefix = tmp_path_factory.mktemp("prefix")
     for component in ("libdrng0", "libdrng-dev"):
-        output("cmake", "--install", RELEASE, "--prefix", prefix, "--component", component)
+        said_by("cmake", "--install", RELEASE, "--prefix", prefix, "--component", component)
     return prefix
 
 
 def pkg_config(prefix: Path, *arguments: str) -> list[str]:
     (folder,) = prefix.rglob("pkgconfig")
-    return output(
+    return said_by(
         "pkg-config", *arguments, "drng", env={"PKG_CONFIG_PATH": str(folder), "PATH": "/usr/bin:/bin"}
     ).split()
 
@@ -47,12 +41,12 @@ def libdir(prefix: Path) -> Path:
 
 
 def compiled(prefix: Path, source: Path, program: Path, *options: str | Path, compiler: str = "gcc") -> Path:
-    output(compiler, *STRICT, *pkg_config(prefix, "--cflags"), source, "-o", program, *options)
+    said_by(compiler, *STRICT, *pkg_config(prefix, "--cflags"), source, "-o", program, *options)
     return program
 
 
 def run(prefix: Path, *command: str | Path) -> str:
-    return output(*command, env={"LD_LIBRARY_PATH": str(libdir(prefix)), "PATH": "/usr/bin:/bin"})
+    return said_by(*command, env={"LD_LIBRARY_PATH": str(libdir(prefix)), "PATH": "/usr/bin:/bin"})
 
 
 # ---- What it exports and needs ----
@@ -67,12 +61,12 @@ def declared() -> set[str]:
 
 def test_the_libraries_export_what_the_header_declares() -> None:
     assert len(declared()) >= 20
-    shared = output("nm", "-D", "--defined-only", RELEASE / "libdrng.so").splitlines()
+    shared = said_by("nm", "-D", "--defined-only", RELEASE / "libdrng.so").splitlines()
     symbols = {line.split()[-1] for line in shared if " T " in line}
     assert {name.partition("@@")[0] for name in symbols} == declared()
     assert {name.partition("@@")[2] for name in symbols} == {"DRNG_1.0"}
     assert {line.split()[-1] for line in shared if " T " not in line} == {"DRNG_1.0"}, "and nothing else"
-    archive = output("nm", "-g", "--defined-only", RELEASE / "libdrng.a").splitlines()
+    archive = said_by("nm", "-g", "--defined-only", RELEASE / "libdrng.a").splitlines()
     assert {line.split()[-1] for line in archive if len(line.split()) == 3} == declared()
 
 
@@ -116,11 +110,11 @@ def test_each_call_has_its_page_and_drng_is_that_of_the_whole(installed: Path) -
     }
     assert shown.pop("drng") == "", "drng(7) is installed with the provider"
     assert {Path(path).name for path in shown.values()} == {"libdrng.3"}
-    assert "drng_conditioned_seed" in output("man", "-P", "cat", "drng_open", env=env)
+    assert "drng_conditioned_seed" in said_by("man", "-P", "cat", "drng_open", env=env)
 
 
 def test_the_shared_library_needs_libc_alone_and_is_hardened() -> None:
-    dynamic = output("readelf", "--wide", "--dynamic", "--program-headers", RELEASE / "libdrng.so")
+    dynamic = said_by("readelf", "--wide", "--dynamic", "--program-headers", RELEASE / "libdrng.so")
     needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic))
     assert needed - {"ld-linux-x86-64.so.2"} == {"libc.so.6"}
     assert "Library soname: [libdrng.so.0]" in dynamic
@@ -128,13 +122,13 @@ def test_the_shared_library_needs_libc_alone_and_is_hardened() -> None:
     assert "BIND_NOW" in dynamic
     assert "GNU_RELRO" in dynamic
     assert "RWE" not in next(line for line in dynamic.splitlines() if "GNU_STACK" in line)
-    undefined = [line.split() for line in output("nm", "-D", "--undefined-only", RELEASE / "libdrng.so").splitlines()]
+    undefined = [line.split() for line in said_by("nm", "-D", "--undefined-only", RELEASE / "libdrng.so").splitlines()]
     assert not [name for kind, name in undefined if kind == "U" and "@GLIBC_" not in name]
     assert len(undefined) > 20
 
 
 def test_it_neither_prints_nor_ends_the_program() -> None:
-    wanted = output("nm", "--undefined-only", RELEASE / "libdrng.a")
+    wanted = said_by("nm", "--undefined-only", RELEASE / "libdrng.a")
     names = {line.split()[-1] for line in wanted.splitlines() if " U " in line}
     assert "mmap" in names
     ends = {"exit", "_exit", "_Exit", "abort", "raise", "kill", "__assert_fail"}
@@ -166,7 +160,7 @@ def test_the_header_is_clean(compiler: str, options: tuple[str, ...], tmp_path: 
         pytest.skip(f"{compiler} is not installed")
     source = tmp_path / "use.c"
     source.write_text("#include <drng.h>\nint main(void) { return drng_random_supported(0); }\n")
-    output(compiler, *STRICT, *options, "-I", HEADER.parent, "-fsyntax-only", source)
+    said_by(compiler, *STRICT, *options, "-I", HEADER.parent, "-fsyntax-only", source)
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
@@ -176,7 +170,7 @@ def test_cxx_can_name_the_types(compiler: str, tmp_path: Path) -> None:
     source = tmp_path / "use.cc"
     named = "drng *a; drng_handle_info b; drng_seed_info c; struct drng_info d;"
     source.write_text(f"#include <drng.h>\n{named}\nint f() {{ return drng_info(a, &b) + drng_info(a, &d); }}\n")
-    output(compiler, *STRICT, "-I", HEADER.parent, "-fsyntax-only", source)
+    said_by(compiler, *STRICT, "-I", HEADER.parent, "-fsyntax-only", source)
 
 
 def test_a_result_that_is_ignored_is_a_warning(tmp_path: Path) -> None:
@@ -218,12 +212,12 @@ target_link_libraries(static drng::static)
 def test_cmake_finds_it(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "CMakeLists.txt").write_text(CMAKE_LISTS.format(example=EXAMPLES / "fill.c"))
     build = tmp_path / "build"
-    output("cmake", "-S", tmp_path, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={installed}")
-    output("cmake", "--build", build)
+    said_by("cmake", "-S", tmp_path, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={installed}")
+    said_by("cmake", "--build", build)
     for name in ("shared", "static"):
         assert "seeded by " in run(installed, build / name)
-    assert "libdrng.so.0" in output("readelf", "--dynamic", build / "shared")
-    assert "libdrng" not in output("readelf", "--dynamic", build / "static")
+    assert "libdrng.so.0" in said_by("readelf", "--dynamic", build / "shared")
+    assert "libdrng" not in said_by("readelf", "--dynamic", build / "static")
 
 
 @pytest.mark.nightly("folders below a prefix")
@@ -234,9 +228,11 @@ def test_folders_may_be_absolute(tmp_path: Path) -> None:
     chosen |= {"CMAKE_INSTALL_INCLUDEDIR": tmp_path / "dev/include", "CMAKE_INSTALL_DATADIR": out / "share"}
     chosen |= {f"DRNG_{name}_DIR": out / name.lower() for name in ("MODULES", "CONF", "UNIT", "APPARMOR")}
     words = [f"-D{name}={path}" for name, path in chosen.items()]
-    output("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DDRNG_TESTS=OFF", f"-DCMAKE_INSTALL_PREFIX={out}", *words)
-    output("cmake", "--build", build)
-    output("cmake", "--install", build)
+    said_by(
+        "cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DDRNG_TESTS=OFF", f"-DCMAKE_INSTALL_PREFIX={out}", *words
+    )
+    said_by("cmake", "--build", build)
+    said_by("cmake", "--install", build)
     for name in (
         "lib/libdrng.so.0",
         "modules/drng.so",
@@ -251,8 +247,8 @@ def test_folders_may_be_absolute(tmp_path: Path) -> None:
     command = f"{out}/bin/drng-status"
     assert f"\nExecStart={command} " in (out / "unit/drng-status-collector.service").read_text()
     drawn = {"OPENSSL_CONF": str(out / "conf/drng.cnf"), "PATH": "/usr/bin:/bin"}
-    assert len(output("openssl", "rand", "-hex", "8", env=drawn)) == 17
-    assert json.loads(output(command, "--json", env=drawn))["drng"]["active-source"] != "none"
+    assert len(said_by("openssl", "rand", "-hex", "8", env=drawn)) == 17
+    assert json.loads(said_by(command, "--json", env=drawn))["drng"]["active-source"] != "none"
 
 
 # ---- Programs that use it ----
@@ -290,7 +286,7 @@ def test_the_example_that_seeds_a_generator_of_its_own(installed: Path, tmp_path
 
 def test_the_example_for_python(installed: Path) -> None:
     environment = {"DRNG_LIBRARY": str(libdir(installed) / "libdrng.so.0"), "PATH": "/usr/bin:/bin"}
-    text = output("/usr/bin/python3", EXAMPLES / "drng.py", env=environment)
+    text = said_by("/usr/bin/python3", EXAMPLES / "drng.py", env=environment)
     assert re.match(rf"(True|False) \S.*\n{HEX32}\n{HEX32} from \w+\n$", text), text
 
 
@@ -299,7 +295,7 @@ def test_the_example_for_rust(installed: Path, tmp_path: Path) -> None:
     if rustc is None:
         pytest.skip("rustc is not installed (package rustc)")
     options = ["-D", "warnings", "-A", "dead_code", "-L", libdir(installed)]
-    output(rustc, *options, "-o", tmp_path / "drng", EXAMPLES / "drng.rs")
+    said_by(rustc, *options, "-o", tmp_path / "drng", EXAMPLES / "drng.rs")
     lines = run(installed, tmp_path / "drng").splitlines()
     assert re.fullmatch(HEX32, lines[0])
     assert re.fullmatch(rf"{HEX32} from \w+", lines[-1])
@@ -352,7 +348,7 @@ def test_two_copies_in_one_process(installed: Path, tmp_path: Path) -> None:
     source.write_text(TWO_COPIES)
     program = compiled(installed, source, tmp_path / "two", *linked(installed, "static"), "-rdynamic")
     assert run(installed, program, libdir(installed) / "libdrng.so.0") == "0 0\n"
-    relocations = output("readelf", "--wide", "--relocs", libdir(installed) / "libdrng.so")
+    relocations = said_by("readelf", "--wide", "--relocs", libdir(installed) / "libdrng.so")
     assert "malloc" in relocations or "calloc" in relocations
     assert not re.findall(r"\bdrng_\w+@", relocations), "calls that another copy could take over"
 

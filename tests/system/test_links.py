@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import BUILD, ROOT
+from tests.support.builds import BUILD, ROOT, said_by
 from tests.support.packages import installed_pages
 
 PICTURES = ROOT / "docs" / "pictures"
@@ -64,6 +64,4 @@ def test_every_picture_is_shown_and_is_small() -> None:
 
 
 def test_the_pictures_are_those_of_the_script() -> None:
-    script = str(ROOT / "scripts" / "evidence" / "pictures.sh")
-    result = subprocess.run([script, "--check"], capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stdout + result.stderr
+    said_by(ROOT / "scripts" / "evidence" / "pictures.sh", "--check")

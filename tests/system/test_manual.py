@@ -17,7 +17,7 @@ import pytest
 from scripts.drng import VERSION
 from scripts.drng.enable import arguments
 from scripts.drng.terminal import Failure
-from tests.support.builds import BUILD, CONF, PAGES, RELEASE, ROOT, ConfigWriter
+from tests.support.builds import BUILD, CONF, PAGES, RELEASE, ROOT, ConfigWriter, said_by
 from tests.support.keys import instructions_by_machine, keys_of_drng_conf, keys_of_the_provider
 
 BUILT = BUILD / "release" / "docs"
@@ -321,7 +321,7 @@ def test_every_name_that_was_promised_is_still_there(page: str) -> None:
 )
 def test_options_are_those_of_the_program(page: str) -> None:
     program = ROOT / "scripts" / PROGRAMS[page]
-    said = subprocess.run([str(program), "--help"], capture_output=True, text=True, check=True).stdout
+    said = said_by(program, "--help")
     options = set(re.findall(r"(?<![\w-])--[a-z-]+", said)) | {"--help"}
     tags = re.findall(r"^\.TP\n(\.B.*)$", section(page, "OPTIONS"), flags=re.M)
     assert {o for tag in tags for o in re.findall(r"--[a-z-]+", tag)} == options

@@ -4,7 +4,6 @@ itself does more."""
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -28,7 +27,7 @@ def test_its_thread_local_variables_are_not_in_what_musl_cannot_enlarge() -> Non
 
     def relocations(path: object) -> str:
         command = ["readelf", "--relocs", "--wide", str(path)]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        return said_by(*command)
 
     assert "TPOFF64" not in relocations(module).replace("DTPOFF64", "")
     assert "TPOFF64" in relocations(BUILD / "release/drng.so").replace("DTPOFF64", "")

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from scripts.drng import VERSION
-from tests.support.builds import CONF, PAGES, ROOT, need
+from tests.support.builds import CONF, PAGES, ROOT, need, said_by
 from tests.support.image import STOCK
-from tests.support.packages import installed_pages, output
+from tests.support.packages import installed_pages
 
 # Links in /etc, which are no conffiles, to the package's own files.
 LINKS = sorted(f"/etc/ssl/drng/{p.name}" for p in CONF.glob("*.cnf"))
@@ -49,7 +49,7 @@ def unpacked(debs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> dict
     """Each .deb as a tree, its control files in DEBIAN."""
     trees = {name: tmp_path_factory.mktemp("unpacked") / "tree" for name in NAMES}
     for deb, tree in zip(debs, trees.values(), strict=True):
-        output("dpkg-deb", "-R", deb, tree)
+        said_by("dpkg-deb", "-R", deb, tree)
     return trees
 
 
@@ -59,7 +59,7 @@ def files(tree: Path) -> dict[str, Path]:
 
 
 def libcryptos_modules() -> str:
-    return output("pkg-config", "--variable=modulesdir", "libcrypto").strip()
+    return said_by("pkg-config", "--variable=modulesdir", "libcrypto").strip()
 
 
 COMMANDS = ("drng-conf", "drng-enable", "drng-status")
@@ -115,7 +115,7 @@ def test_the_configurations_and_nothing_else_are_conffiles(unpacked: dict[str, P
 
 def test_they_depend_on_what_they_need(debs: list[Path]) -> None:
     """The commands need openssl and python3; drng.so takes libcrypto from the program that loads it."""
-    provider, tools = (output("dpkg-deb", "-f", deb, "Depends").strip().split(", ") for deb in debs)
+    provider, tools = (said_by("dpkg-deb", "-f", deb, "Depends").strip().split(", ") for deb in debs)
     assert [package.split(" (>= ")[0] for package in provider] == ["libc6"]
     assert {package.split(" (>= ")[0] for package in tools} == {"openssl", "openssl-provider-drng", "python3:any"}
 
@@ -125,33 +125,33 @@ def test_the_version_is_that_of_the_changelog(packages: Path) -> None:
     heading = re.search(r"^## (?:Not released yet: (\S+)|(\S+) - )", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)
     assert heading
     wanted = f"{heading[1]}~dev-1" if heading[1] else f"{heading[2]}-1"
-    assert output("dpkg-deb", "-f", package, "Version").strip() == wanted, "debian/changelog"
-    version = output("rpm", "-qp", "--queryformat", "%{VERSION}-%{RELEASE}", rpm(packages, "drng"))
+    assert said_by("dpkg-deb", "-f", package, "Version").strip() == wanted, "debian/changelog"
+    version = said_by("rpm", "-qp", "--queryformat", "%{VERSION}-%{RELEASE}", rpm(packages, "drng"))
     assert version == wanted, "scripts/packaging/drng.spec"
 
 
 def test_everything_belongs_to_root_and_the_module_is_stripped(debs: list[Path], unpacked: dict[str, Path]) -> None:
-    lines = [line.split(maxsplit=5) for deb in debs for line in output("dpkg-deb", "-c", deb).splitlines()]
+    lines = [line.split(maxsplit=5) for deb in debs for line in said_by("dpkg-deb", "-c", deb).splitlines()]
     assert {line[1] for line in lines} == {"root/root"}
     modes = {line[5]: line[0] for line in lines}
     assert {mode for name, mode in modes.items() if name.endswith("/")} == {"drwxr-xr-x"}
     executable = {Path(name).name for name, mode in modes.items() if mode == "-rwxr-xr-x"}
     assert executable == {"drng-conf", "drng-status", "drng-enable", "drng-tools.rtupdate"}
     module = next(path for name, path in files(unpacked[NAMES[0]]).items() if name.endswith("/drng.so"))
-    assert ".symtab" not in output("readelf", "--wide", "--sections", module)
+    assert ".symtab" not in said_by("readelf", "--wide", "--sections", module)
 
 
 def library_package(packages: Path, name: str, into: Path) -> tuple[set[str], str]:
     """What one of the library's packages holds beside its documentation, and its control file."""
     (package,) = packages.glob(f"{name}_*.deb")
-    output("dpkg-deb", "-R", package, into)
+    said_by("dpkg-deb", "-R", package, into)
     held = {path for path in files(into) if not path.startswith((f"/usr/share/doc/{name}/", "/usr/share/lintian/"))}
     return held, (into / "DEBIAN/control").read_text()
 
 
 def test_the_library_has_packages_of_its_own(packages: Path, tmp_path: Path) -> None:
-    lib = output("pkg-config", "--variable=libdir", "libcrypto").strip()
-    version = output("dpkg-deb", "-f", next(packages.glob("libdrng0_*.deb")), "Version").strip()
+    lib = said_by("pkg-config", "--variable=libdir", "libcrypto").strip()
+    version = said_by("dpkg-deb", "-f", next(packages.glob("libdrng0_*.deb")), "Version").strip()
     upstream = version.partition("-")[0]
     held, control = library_package(packages, "libdrng0", tmp_path / "run")
     assert held == {f"{lib}/libdrng.so.0", f"{lib}/libdrng.so.0.{VERSION.partition('~')[0]}"}
@@ -161,7 +161,7 @@ def test_the_library_has_packages_of_its_own(packages: Path, tmp_path: Path) -> 
     assert "activate-noawait ldconfig\n" in (tmp_path / "run/DEBIAN/triggers").read_text()
     symbols = (ROOT / "debian/libdrng0.symbols").read_text()
     assert (tmp_path / "run/DEBIAN/symbols").read_text() == symbols
-    assert ".symtab" not in output("readelf", "--wide", "--sections", tmp_path / f"run{lib}/libdrng.so.0")
+    assert ".symtab" not in said_by("readelf", "--wide", "--sections", tmp_path / f"run{lib}/libdrng.so.0")
 
     held, control = library_package(packages, "libdrng-dev", tmp_path / "dev")
     cmake = {f"{lib}/cmake/drng/drng-config{part}.cmake" for part in ("", "-version")}
@@ -202,7 +202,7 @@ def test_lintian_finds_nothing(packages: Path) -> None:
     if shutil.which("lintian") is None:
         pytest.skip("lintian is not installed")
     options = ("--allow-root", "--fail-on", "error,warning", "--suppress-tags", "initial-upload-closes-no-bugs")
-    assert output("lintian", *options, *packages.glob("*.deb")) == ""
+    assert said_by("lintian", *options, *packages.glob("*.deb")) == ""
 
 
 def rpm(packages: Path, name: str) -> Path:
@@ -211,11 +211,11 @@ def rpm(packages: Path, name: str) -> Path:
 
 
 def rpm_files(packages: Path, name: str) -> set[str]:
-    return set(output("rpm", "-qlp", rpm(packages, name)).split())
+    return set(said_by("rpm", "-qlp", rpm(packages, name)).split())
 
 
 def rpm_file(packages: Path, name: str, path: str) -> str:
-    return output("sh", "-ec", 'rpm2cpio "$1" | cpio --to-stdout --quiet -i ".$2"', "sh", rpm(packages, name), path)
+    return said_by("sh", "-ec", 'rpm2cpio "$1" | cpio --to-stdout --quiet -i ".$2"', "sh", rpm(packages, name), path)
 
 
 def test_the_rpms_hold_the_same(packages: Path) -> None:
@@ -233,17 +233,17 @@ def test_the_rpms_hold_the_same(packages: Path) -> None:
     others |= {"/etc/pki", "/etc/pki/tls", "/etc/pki/tls/openssl.d"}
     assert not others & left, "not their own"
     module = rpm(packages, "drng")
-    assert output("rpm", "-qp", "--configfiles", module).split() == [drop_in]
+    assert said_by("rpm", "-qp", "--configfiles", module).split() == [drop_in]
     text = rpm_file(packages, "drng", drop_in)
     assert text == (CONF / "openssl.d/drng.conf").read_text()
     assert all(line.startswith("#") for line in text.splitlines()), "it switches nothing on"
     for name, scripts in (("drng", "openssl-provider-drng"), ("drng-tools", "drng-tools")):
-        said = output("rpm", "-qp", "--scripts", rpm(packages, name))
+        said = said_by("rpm", "-qp", "--scripts", rpm(packages, name))
         ours = list((ROOT / "debian").glob(f"{scripts}.p*"))
         assert ours and all(path.read_text() in said for path in ours)
-    requires = output("rpm", "-qp", "--requires", module)
+    requires = said_by("rpm", "-qp", "--requires", module)
     assert "libc.so.6" in requires and "libcrypto" not in requires and "libssl" not in requires
-    requires = output("rpm", "-qp", "--requires", rpm(packages, "drng-tools"))
+    requires = said_by("rpm", "-qp", "--requires", rpm(packages, "drng-tools"))
     assert {"openssl", "python3"} <= set(requires.split()) and "drng >= " in requires
 
 
@@ -259,14 +259,14 @@ def test_rpmlint_finds_nothing(packages: Path) -> None:
     if shutil.which("rpmlint") is None:
         pytest.skip("rpmlint is not installed")
     spec, config = ROOT / "scripts/packaging/drng.spec", ROOT / "scripts/packaging/rpmlint.toml"
-    said = output("rpmlint", "--strict", "--config", config, spec, *packages.glob("*drng*.rpm"))
+    said = said_by("rpmlint", "--strict", "--config", config, spec, *packages.glob("*drng*.rpm"))
     assert "5 packages and 1 specfiles checked; 0 errors, 0 warnings" in said
 
 
 def test_they_run_on_enterprise_linux_9(packages: Path) -> None:
     """glibc 2.34 and Python 3.9."""
     needs = [
-        name for package in packages.glob("*drng*.rpm") for name in output("rpm", "-qp", "--requires", package).split()
+        name for package in packages.glob("*drng*.rpm") for name in said_by("rpm", "-qp", "--requires", package).split()
     ]
     versions = [name.split("GLIBC_")[1].split(")")[0] for name in needs if "GLIBC_" in name]
     assert versions
@@ -279,7 +279,7 @@ def test_they_run_on_enterprise_linux_9(packages: Path) -> None:
 @pytest.mark.nightly("one build of the packages")
 def test_the_same_sources_give_the_same_packages(packages: Path) -> None:
     """Elsewhere, a year later, by another user, in another order."""
-    said = output(ROOT / "scripts/ci/reproducible.sh", packages)
+    said = said_by(ROOT / "scripts/ci/reproducible.sh", packages)
     assert len(re.findall(r"^[0-9a-f]{64}  ", said, flags=re.M)) == 9
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import platform
 import re
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.builds import CONF, ROOT, SAMPLE, SKIPPED, ConfigWriter, Flavour, need, programs
+from tests.support.builds import CONF, ROOT, SAMPLE, SKIPPED, ConfigWriter, Flavour, need, programs, said_by
 from tests.support.draws import check_draws
 from tests.support.machine import BROKEN
 
@@ -27,7 +26,7 @@ ABSENT = "not in this CPU"
 
 
 def qemu_version() -> tuple[int, int]:
-    text = subprocess.run([need("qemu-x86_64"), "--version"], capture_output=True, text=True, check=True).stdout
+    text = said_by(need("qemu-x86_64"), "--version")
     match = re.search(r"version (\d+)\.(\d+)", text)
     assert match, text
     return int(match[1]), int(match[2])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tree and what is said of it.
 
-No circle of files, no import by a path; docs/develop/architecture.md, tests/README.md and scripts/README.md name what
+No circle of files; docs/develop/architecture.md, tests/README.md and scripts/README.md name what
 there is; tests and scripts begin with what they do.
 """
 
@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.support.builds import BUILD, ROOT
+from tests.support.builds import BUILD, ROOT, said_by
 
 PARTS = ("mixing", "provider", "library")
 OBJECTS = BUILD / "dev" / "CMakeFiles"
@@ -40,7 +39,7 @@ def includes() -> Arrows:
 
 def symbols(object_file: Path) -> tuple[set[str], set[str]]:
     """Those that it defines, and those that it wants."""
-    output = subprocess.run(["nm", str(object_file)], capture_output=True, text=True, check=True).stdout
+    output = said_by("nm", object_file)
     fields = [line.split() for line in output.splitlines()]
     return {f[-1] for f in fields if f[-2] in "TDBRV"}, {f[-1] for f in fields if f[-2] == "U"}
 
@@ -113,14 +112,12 @@ def test_a_floor_of_mixing_stands_on_those_below_it() -> None:
 
 def listed_symbols(*arguments: str) -> set[str]:
     """What nm prints, without the versions and the names of an archive's members."""
-    lines = subprocess.run(["nm", *arguments], capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = said_by("nm", *arguments).splitlines()
     return {line.split()[-1].partition("@")[0] for line in lines if line and not line.endswith(":")}
 
 
 def libcryptos_symbols() -> set[str]:
-    libdir = subprocess.run(
-        ["pkg-config", "--variable=libdir", "libcrypto"], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    libdir = said_by("pkg-config", "--variable=libdir", "libcrypto").strip()
     return listed_symbols("-D", "--defined-only", f"{libdir}/libcrypto.so")
 
 
@@ -175,7 +172,7 @@ def test_each_folder_is_named_and_what_is_named_exists(folder: Path) -> None:
 
 def test_each_file_names_its_license() -> None:
     """REUSE.toml has the others', and whose they are."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    listed = said_by("git", "ls-files", "-z", cwd=ROOT)
     paths = [ROOT / name for name in listed.split("\0") if name.endswith((".c", ".h", ".S", ".py", ".sh", ".cmake"))]
     files = [path for path in paths if path.is_file() and "/vectors/" not in str(path)]
     assert len(files) > 300
@@ -197,24 +194,3 @@ def test_each_test_and_each_script_says_what_it_does() -> None:
     files |= {path for path in SCRIPTS.rglob("*") if path.is_file() and os.access(path, os.X_OK)}
     assert len(files) > 150
     assert not [str(path) for path in files if len(first_sentence(path.read_text()).split()) < 2]
-
-
-# ---- Who imports whom, in Python ----
-
-
-def imports_of(folder: Path, modules: str) -> list[str]:
-    """Lines of Python files that import one of them, or look it up."""
-    lines = subprocess.run(
-        ["git", "grep", "-nE", modules, "--", folder], cwd=ROOT, capture_output=True, text=True
-    ).stdout
-    return [line for line in lines.splitlines() if re.search(r"(?i)^[^:]*(\.py|drng-\w+):", line)]
-
-
-def test_tests_do_not_import_each_other() -> None:
-    """An import of one test by another runs its fixtures and tests twice, under two names."""
-    assert not imports_of(TESTS, r"^ *(from|import) (tests\.system|test_|conftest|runpy|importlib)")
-
-
-def test_scripts_import_nothing_from_the_tests() -> None:
-    assert imports_of(SCRIPTS, r"^ *(from|import) pathlib")
-    assert not imports_of(SCRIPTS, r"^ *(from|import) tests\b")

@@ -24,7 +24,7 @@ from scripts.drng.conf import probe
 from scripts.drng.enable import changes
 from scripts.drng.paths import read_once
 from scripts.drng.status import libraries, look, memory, services, sources, verdict, who
-from tests.support.builds import CONF, RELEASE, need
+from tests.support.builds import CONF, RELEASE, need, said_by
 from tests.support.servers import SYSTEM_PYTHON, wait_for
 from tests.support.targets import NOBODY, PINNED, as_json, status, target
 
@@ -87,7 +87,7 @@ def strict(folder: Path) -> Path:
 
 def libcrypto() -> str:
     code = "import ssl; print(next(line.split()[-1] for line in open('/proc/self/maps') if 'libcrypto.so' in line))"
-    return subprocess.run([SYSTEM_PYTHON, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    return said_by(SYSTEM_PYTHON, "-c", code).strip()
 
 
 # ---- Each libcrypto ----
