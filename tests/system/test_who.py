@@ -305,7 +305,10 @@ def test_the_unit_sets_the_variable_and_the_process_has_it_not(strict: Path) -> 
             )
             for process in [judged(pid, setting, source, unit=unit, **changes)]
         ]
+        gone = replace(source, not_loaded="/x is not there")
+        hidden = judged(pid, setting, gone, unit="nginx.service", variables=None)
     assert cures == [("no-variable", verdict.CLEARED)] * 3
+    assert hidden.reason == "module", "what is known comes first"
 
 
 def test_what_systemd_would_give_counts_from_its_own_change(strict: Path) -> None:

@@ -131,13 +131,13 @@ def _named(libraries: Sequence[Library]) -> str:
 def _why_openssl(look: Look, setting: Setting | None, source: Source, started: float) -> Reason:
     """The first that holds of a process whose libcrypto has been used, and has not loaded drng. `source` is the
     openssl.cnf that it would read now."""
-    # Who writes titles over the environment hides its variables.
     value, folder = ((look.variables or {}).get(name, "") for name in VARIABLES)
     used = [library for library in look.libraries if library.used]
     own = [library for library in used if not library.is_systems]
     old = [library for library in used if not library.has_providers]
     late = 0 < started < max(source.changed, setting.changed if setting and not look.is_secure else 0.0)
-    dropped = setting is not None and value != setting.path and not look.is_secure
+    given = setting.path if setting and not look.is_secure else ""
+    dropped = bool(given) and look.variables is not None and value != given
     by_folder = not source.module.startswith("/")
     other = by_folder and folder not in ("", source.folder) and not look.is_secure
     rows: tuple[tuple[object, str, str], ...] = (
@@ -154,6 +154,8 @@ def _why_openssl(look: Look, setting: Setting | None, source: Source, started: f
         (own and by_folder, "own-libcrypto", _named(own)),
         (other, "module", f"drng did not load: OPENSSL_MODULES names {printable(folder)}"),
         (source.not_loaded, "module", f"drng did not load: {source.not_loaded}"),
+        # Who writes titles over the environment hides its variables.
+        (given and look.variables is None, "no-variable", "none that can be seen"),
     )
     return next(((reason, detail) for holds, reason, detail in rows if holds), ("own-context", ""))
 
