@@ -28,9 +28,7 @@ def status(*arguments: str, env: Mapping[str, str] | None = None) -> Result:
 
 
 def as_json(*arguments: str, env: Mapping[str, str] | None = None) -> dict[str, Any]:
-    result = status("--json", *arguments, env=env)
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+    return json.loads(RELEASE.says([str(STATUS), "--json", *arguments], env if env is not None else PINNED, timeout=60))
 
 
 # ---- Processes to look at ----

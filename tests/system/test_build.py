@@ -231,13 +231,6 @@ def test_a_pkgbuild_makes_a_package(open_folder: Path) -> None:
     assert [name for name in held if name.endswith("/ossl-modules/drng.so")]
 
 
-def test_a_switch_leaves_the_units_out_and_not_the_tools(tmp_path: Path) -> None:
-    """As Alpine has them, where no systemd runs."""
-    said_by("cmake", "-S", str(ROOT), "-B", str(tmp_path), "-DDRNG_UNITS=OFF", "-DDRNG_TESTS=OFF")
-    installs = (tmp_path / "cmake_install.cmake").read_text()
-    assert "drng-enable" in installs and "drng-status-collector" not in installs
-
-
 @pytest.mark.parametrize("name", ["drng.so", "libdrng.so.0"])
 def test_no_constructor_asks_the_cpu(name: str) -> None:
     """libgcc's executes CPUID twelve times; test_confidential counts what is executed by drng."""

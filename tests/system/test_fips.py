@@ -60,14 +60,10 @@ class Case:
         return subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=120, check=False)
 
     def draw(self, *steps: str, library: str = LIBRARIES[0]) -> dict[str, Any]:
-        result = self.run(SYSTEM_PYTHON, str(PROGRAMS / "fips_draw.py"), library, *steps)
-        assert result.returncode == 0, result.stderr
-        return json.loads(result.stdout)
+        return json.loads(said_by(SYSTEM_PYTHON, PROGRAMS / "fips_draw.py", library, *steps, env=self.env))
 
     def status(self) -> dict[str, Any]:
-        result = self.run(str(ROOT / "scripts" / "drng-status"), "--json")
-        assert result.returncode == 0, result.stderr
-        return json.loads(result.stdout)
+        return json.loads(said_by(ROOT / "scripts" / "drng-status", "--json", env=self.env))
 
 
 @pytest.fixture(scope="session")

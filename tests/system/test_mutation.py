@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import ROOT
+from tests.support.builds import ROOT, said_by
 
 SCRIPT = ROOT / "scripts" / "mutate" / "mutate.py"
 
@@ -22,20 +22,15 @@ TABLE = """
 """
 
 
-def mutate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["/usr/bin/python3", str(SCRIPT), *arguments], capture_output=True, text=True, check=False)
-
-
 def test_every_mutation_applies() -> None:
-    result = mutate("--check")
-    assert result.returncode == 0, result.stderr
+    said_by(SCRIPT, "--check")
 
 
 @pytest.mark.nightly("each mutation's place in the code")
 def test_what_is_seen_and_what_is_not(tmp_path: Path) -> None:
     table = tmp_path / "table.toml"
     table.write_text(TABLE)
-    result = mutate("--table", str(table))
+    result = subprocess.run([SCRIPT, "--table", table], capture_output=True, text=True, check=False)
     assert result.returncode == 1, result.stderr
     assert result.stdout.splitlines()[-4:] == [
         "[1/3] no code: NOBODY",

@@ -23,7 +23,7 @@ from scripts.drng import procfs, systemd
 from scripts.drng.status import look, metrics, output, services, stats, verdict
 from scripts.drng.status.sources import Source
 from tests.hostile.fake_proc import FakeProcess, module, module_maps, replaced_proc, write
-from tests.support.builds import BUILD, CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
+from tests.support.builds import BUILD, CONF, MASKED, RELEASE, ROOT, ConfigWriter, need, said_by
 from tests.support.machine import kernel_says
 from tests.support.servers import (
     NGINX,
@@ -608,9 +608,7 @@ def test_a_working_directory_that_may_not_be_entered(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
     how = {"env": RELEASE.environment(PINNED), "cwd": closed, **AS_NOBODY}
-    result = subprocess.run([STATUS, "--json"], capture_output=True, text=True, check=False, **how)
-    assert result.returncode == 0, result.stderr
-    assert json.loads(result.stdout)["config"] == str(CONF / "drng.cnf")
+    assert json.loads(said_by(STATUS, "--json", **how))["config"] == str(CONF / "drng.cnf")
 
 
 def test_the_environment_as_it_is(hardware: str) -> None:

@@ -11,19 +11,10 @@ from pathlib import Path
 import pytest
 
 import tables
-from tests.support.builds import ROOT
+from tests.support.builds import ROOT, said_by
 
 DOCS = ROOT / "docs"
-SKIPPED = 77
-
-
-def check(name: str, docs: Path = DOCS) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, tables.__file__, "--check", name, "--docs", str(docs)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    if result.returncode == SKIPPED:
-        pytest.skip(result.stdout.strip())
-    return result
-
+CHECK = (sys.executable, tables.__file__, "--check")
 
 NIGHTLY = pytest.mark.nightly("the tables that are derived from the sources")
 DERIVED = ("health-tests", "conditioning", "bounds", "budgets")
@@ -31,8 +22,7 @@ DERIVED = ("health-tests", "conditioning", "bounds", "budgets")
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in DERIVED else NIGHTLY) for name in tables.MADE])
 def test_a_table_is_what_its_maker_gives(name: str) -> None:
-    result = check(name)
-    assert result.returncode == 0, result.stdout + result.stderr
+    said_by(*CHECK, name)
 
 
 @pytest.mark.parametrize(
@@ -48,6 +38,6 @@ def test_what_is_wrong_is_found(tmp_path: Path, page: str, old: str, new: str, s
     text = (docs / page).read_text(encoding="utf-8")
     assert old in text
     (docs / page).write_text(text.replace(old, new), encoding="utf-8")
-    result = check("bounds", docs)
+    result = subprocess.run([*CHECK, "bounds", "--docs", docs], capture_output=True, text=True, check=False)
     assert result.returncode == 1
     assert said in result.stdout + result.stderr
