@@ -68,6 +68,10 @@ def properties(text: str) -> list[tuple[str, str]]:
     return [(key, value) for key, equals, value in (line.partition("=") for line in text.splitlines()) if equals]
 
 
+def show(unit: str, names: str) -> dict[str, str]:
+    return dict(properties(systemctl("show", f"--property={names}", "--", unit)))
+
+
 def words(value: str) -> list[str]:
     """Of a list as systemd prints and reads it."""
     try:

@@ -48,11 +48,13 @@ class Output:
     """Where what is said goes: streams may be closed or full, and what is being done must not stop halfway for that."""
 
     program = "drng"
+    is_quiet = False  # there is one answer for programs, at the end
 
-    @staticmethod
-    def line(text: str) -> None:
+    @classmethod
+    def line(cls, text: str) -> None:
         with contextlib.suppress(OSError, ValueError):
-            print(visible(text), flush=True)
+            if not cls.is_quiet:
+                print(visible(text), flush=True)
 
 
 def open_standard_files() -> None:

@@ -296,6 +296,23 @@ def test_an_alias_is_the_unit_that_it_leads_to(service: Machine) -> None:
     assert show(service, "Environment") == f"OPENSSL_CONF={CREDENTIAL}"
 
 
+def test_an_openssl_cnf_that_never_answers_keeps_nothing_on(service: Machine) -> None:
+    """The processes are looked at all the same."""
+    server(service, "User=nobody")
+    assert starts(service)
+    service.enable("on", "t", "--restart")
+    conf = "/etc/ssl/openssl.cnf"
+    service.run("sh", "-c", f"mv {conf} /root/kept; mkfifo {conf}")
+    try:
+        found = {entry["name"]: entry for entry in service.enable(status=3)["targets"]}
+        assert found["t"]["served"] and "1 of 1" in found["t"]["said"][0]
+        assert found["system"]["served"] is False and "is no regular file: " in found["system"]["said"][0]
+        service.enable("off", "--all")
+        nothing_is_left(service)
+    finally:
+        service.run("mv", "/root/kept", conf)
+
+
 # ---- The proof ----
 
 

@@ -10,21 +10,13 @@ from .. import VERSION
 from ..conf.meaning import DRNG_KEYS, allows, hint
 from ..terminal import Parser, UsageError
 
-DESCRIPTION = (
-    "Turns drng on and off, for systemd services or the whole system. Without a command: what is on, and who serves."
-)
+DESCRIPTION = "Turns drng on and off. Without a command: what is on, and who serves in the processes that run."
 SYNOPSIS = """\
 drng-enable [status] [SERVICE ...]
        drng-enable on  (--system | SERVICE ...) [--profile PROFILE] [--set KEY=VALUE] [--restart] [--try TIME]
        drng-enable off (--system | SERVICE ... | --all) [--restart]
        drng-enable confirm"""
-EPILOG = (
-    "Exit status: 0 done, or nothing to do; 1 refused or undone, standard error names what could not be put back; "
-    "3 done, and a process is not served by drng; 64 wrong arguments."
-)
-
 Request = argparse.Namespace
-
 
 # Each with its file. OpenSSL before 3.5 says of the last two that it does not know random_provider.
 PROFILES = {
@@ -35,7 +27,7 @@ PROFILES = {
 }
 
 UNITS = {"s": 1, "m": 60, "h": 3600}
-LONGEST = 7 * 86400
+DAYS = 7
 
 # With what systemd-escape(1) makes of other characters.
 SERVICE = r"(?:[A-Za-z0-9:_@]|\\x[0-9a-f]{2})(?:[A-Za-z0-9:_.@-]|\\x[0-9a-f]{2})*"
@@ -45,8 +37,8 @@ def seconds(text: str) -> int:
     """Of 10m, 90s or 2h."""
     found = re.fullmatch(r"([0-9]{1,6})([smh])", text)
     length = int(found[1]) * UNITS[found[2]] if found else 0
-    if not 0 < length <= LONGEST:
-        raise UsageError(f"--try takes a time like 10m, 90s or 2h, of {LONGEST // 86400} days at most; not '{text}'")
+    if not 0 < length <= DAYS * 24 * 3600:
+        raise UsageError(f"--try takes a time like 10m, 90s or 2h, of {DAYS} days at most; not '{text}'")
     return length
 
 
@@ -71,7 +63,7 @@ def setting(text: str) -> tuple[str, str]:
 
 
 def parse(words: list[str]) -> Request:
-    parser = Parser(prog="drng-enable", usage=SYNOPSIS, description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
+    parser = Parser(prog="drng-enable", usage=SYNOPSIS, description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"drng-enable {VERSION}")
     parser.add_argument("words", nargs="*", metavar="SERVICE", help="a systemd service, by a drop-in")
     for name, said in {
@@ -82,10 +74,7 @@ def parse(words: list[str]) -> Request:
         "--json": "one answer for programs",
     }.items():
         parser.add_argument(name, action="store_true", help=said)
-    profile = (
-        "strict (without drng no random numbers), permissive (without drng OpenSSL's), or, with OpenSSL 3.5 and later, "
-        "random-provider or fips (beside the FIPS provider); for a service the default is strict"
-    )
+    profile = f"{', '.join(PROFILES)}; the last two take OpenSSL 3.5, and for a service strict is the default"
     parser.add_argument("--profile", choices=PROFILES, metavar="PROFILE", help=profile)
     keys = "a setting of drng's, see drng.cnf(5); without a value, its default again"
     parser.add_argument("--set", dest="settings", type=setting, action="append", metavar="KEY=VALUE", help=keys)
@@ -103,7 +92,7 @@ def parse(words: list[str]) -> Request:
         parser.error(f"'{request.verb}' is none of on, off, status, confirm")
     if request.verb == "confirm" and scopes:
         parser.error("confirm takes no service: one trial at a time is under way")
-    if changes and (not scopes or (request.all and (names or request.verb == "on"))):
+    if changes and (not scopes or ((request.all or request.tried) and (names or request.verb == "on"))):
         parser.error("name --system, or services")
     if only_on and request.verb != "on":
         parser.error("--profile, --set and --try are options of on only")

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns drng on and off: in the system's openssl.cnf, or for systemd services.
-
-libcrypto loads what would be there first: it must keep all settings of openssl.cnf, activate no other provider than
-drng in addition, and serve random numbers from drng. Only then is it written, in one step. Who serves is seen in the
-processes.
-"""
+"""drng-enable: turns drng on and off, for the system or for systemd services."""
 
 from __future__ import annotations
 
@@ -19,42 +14,34 @@ import fcntl
 import json
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from types import FrameType
 from typing import NoReturn
 
+from ..procfs import closing
 from ..terminal import USAGE, Failure, Interrupted, Output, Unchanged, UsageError, complain, open_standard_files
 from . import arguments
-from .act import NOT_DONE, Report, act
+from .act import NOT_DONE, act
 from .changes import SIGNALS, ignore_signals
 
 # Nobody but root can put a file there, or open this one: a lock that any user can take is one that any user can keep.
-LOCK, SECONDS = "/run/drng-enable.lock", 30
+LOCK = "/run/drng-enable.lock"
 
 
 @contextlib.contextmanager
 def locked() -> Iterator[None]:
-    """One drng-enable at a time: another one is waited for, but not for ever."""
+    """One drng-enable at a time: another one, which comes to an end, is waited for."""
     try:
         fd = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise Unchanged(
-            f"{LOCK} cannot be made: {error.strerror}; run drng-enable as root, where /run has room"
-        ) from None
-    for passed in range(20 * SECONDS):
-        with contextlib.suppress(BlockingIOError):
+        raise Unchanged(f"{LOCK} cannot be made: {error.strerror}; drng-enable takes root, and room there") from None
+    with closing(fd):
+        try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            break
-        if passed == 0:
+        except BlockingIOError:
             complain("waiting for another drng-enable to end")
-        time.sleep(0.05)
-    else:
-        raise Unchanged(f"another drng-enable has been at work for {SECONDS} seconds; try again later")
-    try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(fd)
 
 
 def end_on(number: int, frame: FrameType | None) -> NoReturn:
@@ -63,23 +50,17 @@ def end_on(number: int, frame: FrameType | None) -> NoReturn:
     raise Interrupted(f"ended by {signal.Signals(number).name}")
 
 
-def do(request: arguments.Request, report: Report) -> int:
-    os.umask(0o022)
-    writes = request.verb != "status" and not request.dry_run
-    with locked() if writes else contextlib.nullcontext():
-        result = act(request, report)
-    ignore_signals()  # it is done, and is to end as done
-    return result
-
-
 def run() -> NoReturn:
-    Output.program = "drng-enable"
-    report = Report("--json" in sys.argv)
+    Output.program, Output.is_quiet = "drng-enable", "--json" in sys.argv
     try:
         open_standard_files()
         for number in SIGNALS:
             signal.signal(number, end_on)
-        status = do(arguments.parse(sys.argv[1:]), report)
+        os.umask(0o022)
+        request = arguments.parse(sys.argv[1:])
+        with contextlib.nullcontext() if request.verb == "status" or request.dry_run else locked():
+            answer = act(request)
+        ignore_signals()  # it is done, and is to end as done
     except (Failure, Interrupted, OSError) as error:
         said = str(error)
         if isinstance(error, OSError):
@@ -87,13 +68,11 @@ def run() -> NoReturn:
         said = f"{said}; nothing has been changed" if isinstance(error, (Unchanged, Interrupted)) else said
         for line in said.splitlines():
             complain(line)
-        report.answer["error"], report.targets = said, []
-        status = USAGE if isinstance(error, UsageError) else NOT_DONE
-    if report.as_json:
-        Output.line(
-            json.dumps({**report.answer, "targets": [each.facts() for each in report.targets], "status": status})
-        )
+        answer = {"changed": False, "error": said, "targets": []}
+        answer["status"] = USAGE if isinstance(error, UsageError) else NOT_DONE
     # What Python would say when it closes a standard output that is full has been said.
     with contextlib.suppress(OSError, ValueError, AttributeError):
+        if Output.is_quiet:
+            print(json.dumps(answer))
         sys.stdout.flush()
-    os._exit(status)
+    os._exit(answer["status"])

@@ -23,7 +23,7 @@ PROPERTIES += "ConsistsOf,ActiveEnterTimestampMonotonic"
 
 
 def state(unit: str) -> dict[str, str]:
-    return dict(systemd.properties(systemd.systemctl("show", f"--property={PROPERTIES}", "--", unit)))
+    return systemd.show(unit, PROPERTIES)
 
 
 def started(known: dict[str, str]) -> float:

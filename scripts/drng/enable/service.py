@@ -9,17 +9,17 @@ read what is root's; a credential of the same text is then the check that the fi
 from __future__ import annotations
 
 import glob
-import os
+from pathlib import Path
 
 from .. import CONF_DIR, systemd
 from ..conf.probe import Probe
+from ..status import who
 from ..terminal import Failure, Unchanged, warn
-from . import texts
+from . import restart, texts
 from .arguments import PROFILES, Request
 from .changes import File, read
-from .check import conf_path, probe
 from .system import OWN as SYSTEM
-from .target import TRIAL, Target
+from .target import TRIAL, Target, conf_path, probe
 from .texts import Head, encode, head_of
 
 UNITS, RUN = "/etc/systemd/system", "/run/systemd/system"
@@ -29,11 +29,6 @@ VARIABLE, CREDENTIAL = "OPENSSL_CONF", "drng.cnf"
 PROPERTIES = "Id,LoadState,User,DynamicUser,RootDirectory,RootImage,TemporaryFileSystem,Environment,UnsetEnvironment"
 
 
-def show(unit: str) -> dict[str, str]:
-    """By systemd's own word."""
-    return dict(systemd.properties(systemd.systemctl("show", f"--property={PROPERTIES}", "--", unit)))
-
-
 class Service(Target):
     """Where systemd does not run, nobody can be asked about it."""
 
@@ -41,7 +36,7 @@ class Service(Target):
         super().__init__()
         # All instances of a template have its drop-in; any one of them tells what it is.
         self.asked = f"{name}drng.service" if name.endswith("@") else f"{name}.service"
-        self.known = show(self.asked) if systemd.is_running() else {}
+        self.known = systemd.show(self.asked, PROPERTIES) if systemd.is_running() else {}
         state = self.known.get("LoadState", "loaded")
         if self.known and state == "loaded" and not name.endswith("@"):
             self.asked = self.known["Id"]
@@ -149,10 +144,18 @@ class Service(Target):
     def why_not_in_effect(self) -> str:
         if not self.known:
             return ""
-        known = show(self.asked)
+        known = systemd.show(self.asked, PROPERTIES)
         has = {*systemd.words(known.get("Environment", ""))} & {*self._ours()}
         lost = self.missing or f"another drop-in takes {VARIABLE} away (systemctl cat {self.name})"
         return self._fought(known) or ("" if has else lost)
+
+    def look(self) -> str:
+        if not systemd.is_running():
+            return "systemd does not run here"
+        processes = restart.looked_at(self.unit)
+        self.processes, self.is_served = [restart.facts(each) for each in processes], who.is_served(processes)
+        first, *rest = who.lines(processes) if processes else ["not running"]
+        return f"{first}: {rest[-1]}" if rest else first
 
 
 def _is_ours(path: str) -> bool:
@@ -164,8 +167,13 @@ def _is_ours(path: str) -> bool:
         return False
 
 
+def drop_ins(units: str, name: str) -> dict[str, str]:
+    """All of this name, each with its service."""
+    return {
+        path: Path(path).parent.name.removesuffix(".service.d") for path in glob.glob(f"{units}/*.service.d/{name}")
+    }
+
+
 def switched_on() -> list[str]:
-    """The services for which there is a drop-in of ours."""
-    found = [*glob.glob(f"{UNITS}/*.service.d/{DROP_IN}"), *glob.glob(f"{RUN}/*.service.d/{TRIED}")]
-    ours = {os.path.basename(os.path.dirname(path)).removesuffix(".service.d") for path in found if _is_ours(path)}
-    return sorted(ours)
+    found = drop_ins(UNITS, DROP_IN) | drop_ins(RUN, TRIED)
+    return sorted({service for path, service in found.items() if _is_ours(path)})

@@ -17,8 +17,7 @@ from ..terminal import Failure, Unchanged, UsageError
 from . import texts
 from .arguments import Request
 from .changes import File, read
-from .check import conf_path, probe
-from .target import TRIAL, Target
+from .target import TRIAL, Target, conf_path, probe
 from .texts import Head, decode, encode
 
 # The first includes the second during a trial, and does nothing when a restart has taken that away.
@@ -32,10 +31,6 @@ LINE = f".include {OWN}"
 NO_NEWLINE = " # the line above had no end"
 OURS = re.compile(rf"(\n?)^[ \t]*\.include[ \t=]+{re.escape(OWN)}[ \t]*({NO_NEWLINE})?\r?(\n|\Z)", re.M)
 FOLDER_LINE = re.compile(rf"^[ \t]*\.include[ \t=]+{re.escape(FOLDER)}/?[ \t]*(#.*)?\r?$", re.M)
-
-
-def with_line(text: str) -> str:
-    return f"{text}{LINE}\n" if not text or text.endswith("\n") else f"{text}\n{LINE}{NO_NEWLINE}\n"
 
 
 def without_line(text: str) -> str:
@@ -57,7 +52,7 @@ class System(Target):
             try:
                 self.theirs[path] = read(path)
             except Failure as error:
-                self.theirs[path], self.missing, self.served = None, str(error), False
+                self.theirs[path], self.missing, self.is_served = None, str(error), False
         self.main = decode(self.theirs[self.conf])
         by_folder = os.path.isdir(FOLDER) and FOLDER_LINE.search(self.main) is not None
         self.path = PATH if by_folder and not OURS.search(self.main) else self.conf
@@ -122,7 +117,9 @@ class System(Target):
         written = {OWN: texts.seal(head, self._text(head))}
         if trial:
             written = {TRIED: written[OWN], OWN: texts.seal(Head(ENDED), f".include {TRIED}\n")}
-        text = self.there if OURS.search(self.there) else with_line(self.there)
+        text = self.there
+        if not OURS.search(text):
+            text += f"{LINE}\n" if not text or text.endswith("\n") else f"\n{LINE}{NO_NEWLINE}\n"
         line = File(self.path, self.theirs[self.path], encode(text), ours=False)
         return [*(File(path, self.ours[path], data) for path, data in written.items()), line]
 
@@ -137,6 +134,6 @@ class System(Target):
                 files.insert(0, File(path, data, left or None if path == PATH else left, ours=False))
         return files
 
-    def serves(self) -> bool:
-        """Who starts now."""
-        return probe(self.theirs[self.conf] or b"", self.conf).served_by_drng
+    def look(self) -> str:
+        self.is_served = probe(self.theirs[self.conf] or b"", self.conf).served_by_drng
+        return f"programs that start now are {'served' if self.is_served else 'not served: drng-status says why'}"

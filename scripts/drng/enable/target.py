@@ -1,24 +1,68 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What drng is switched on for: the system, or a service."""
+"""What drng is switched on for, the system or a service; and the check before anything is written: libcrypto loads
+what would be there, from memory, in a child."""
 
 from __future__ import annotations
 
+import functools
 import os
+from abc import ABC, abstractmethod
 from typing import Any
 
-from ..conf.meaning import named_sections
-from ..conf.probe import Probe
-from ..terminal import Failure, Unchanged, warn
+from ..conf.meaning import lost, named_sections, warnings_of
+from ..conf.probe import Probe, default_file
+from ..conf.probe import probe as ask
+from ..terminal import Failure, Output, Unchanged, complain, warn
 from . import texts
 from .arguments import PROFILES, Request
 from .changes import File
-from .check import require, why_not
 from .texts import Head
 
 TRIAL = "/run/drng"  # for files of a trial, which go with the machine's next start
 
+probe = functools.cache(ask)
 
-class Target:
+
+@functools.cache
+def conf_path() -> str:
+    """The one that libcrypto was built to read. Debian's openssl looks behind a link."""
+    return os.path.realpath(default_file())
+
+
+def why_not(found: Probe) -> str:
+    """Why libcrypto does not load it to its end; empty where it does."""
+    return found.problem or found.refused or found.stopped
+
+
+def require(before: Probe, after: Probe, profile: str) -> None:
+    """Fails unless the second does for drng what it should, and leaves alone what the first one says."""
+    gone = [f"[{name}] {key} = {value} no longer holds" for name, key, value in lost(before, after)]
+    for said in (*warnings_of(after), *gone):
+        warn(said)
+    if gone:
+        raise Unchanged(f"settings of {before.path} would be lost, as the warnings say")
+    if reason := why_not(after):
+        raise Unchanged(f"{before.path} would not load with {profile}: {reason}")
+    failed = {name: why for name, why in after.not_loaded.items() if name not in before.not_loaded}
+    if "drng" in failed and not os.path.exists(before.module):
+        raise Unchanged(f"drng.so is not in {before.modules}: install openssl-provider-drng")
+    gone = sorted({*before.providers, *failed} - {*after.providers})
+    if profile == "fips" and "default" in gone:
+        gone.remove("default")
+        warn(
+            f"{before.path} does not activate the default provider, so OpenSSL drops it once the FIPS provider is "
+            "active; to keep it, activate it in the file"
+        )
+    if gone:
+        raise Unchanged("; ".join(f"the provider {name} would not be active: {failed.get(name, '')}" for name in gone))
+    if not after.served_by_drng:
+        for line in (*after.errors, *[f"{after.override} outranks every generator"] * bool(after.override)):
+            complain(line)
+        cure = ": for OpenSSL's FIPS provider there is --profile fips" if after.fips and profile != "fips" else ""
+        raise Unchanged(f"random numbers would not come from drng{cure}")
+
+
+class Target(ABC):
     """`head` says what is on, or None; once on() or off() has been asked, what will be."""
 
     unit = ""  # its name for systemd; none of the system
@@ -34,32 +78,40 @@ class Target:
         self.notes: list[str] = []  # what is said beside it
         self.said: list[str] = []
         self.processes: list[dict[str, Any]] = []
-        self.changed = False
-        self.served: bool | None = None  # None: nobody has asked
+        self.changed = self.is_unserved = False
+        self.is_served: bool | None = None  # None: nobody has asked
 
     # ---- Which a system and a service have each in its own way ----
 
+    @abstractmethod
     def base(self) -> Probe:
         """Of what our lines stand behind."""
-        raise NotImplementedError
 
+    @abstractmethod
     def files(self, head: Head, *, trial: bool) -> list[File]:
         """All of them, as they would be with it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def require(self, request: Request) -> None:
         """Fails where nothing can be switched on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def after(self, head: Head) -> Probe:
         """Of what would be read with our lines."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def look(self) -> str:
+        """Who serves where it is on, in a line; or what keeps drng from it."""
 
     def why_not_in_effect(self) -> str:
         """Of what is on, once systemd has read the files; empty where it is."""
         return ""
 
     # ---- Which they have in common ----
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+        Output.line(f"{self.name}: {text}")
 
     def on(self, request: Request) -> list[File]:
         """The files, once they are checked. The profile is the one that is named, that is on, or strict."""
@@ -94,11 +146,6 @@ class Target:
         self.head = None
         return [File(path, data, None) for path, data in self.ours.items()]
 
-    def confirmed(self) -> list[File]:
-        """A trial's, where they stay."""
-        assert self.head is not None
-        return [*self.files(self.head, trial=False), *(File(path, self.ours[path], None) for path in self.trials)]
-
     def still_served(self) -> str:
         """By what drng serves where this is off; empty where it does not. Not to know it keeps nothing on."""
         try:
@@ -107,18 +154,9 @@ class Target:
             return f"it is not known whether drng still serves: {error}"
         return f"drng still serves, by lines of {base.path}" if base.served_by_drng else ""
 
-    def is_outdated(self) -> bool:
-        """Whether `on` would write other lines than those that are there."""
-        found = self.head and not self.missing and self.files(self.head, trial=self.tried)
-        return any(file.before != file.after for file in found or ())
-
-    def is_older(self, started: float) -> bool:
-        """Whether what started then has not read what is there now."""
-        return any(os.stat(path).st_mtime > started for path in self.ours if os.path.exists(path))
-
     def facts(self) -> dict[str, Any]:
         """For programs."""
         head = self.head or Head()
         known = {"name": self.name, "on": self.head is not None, "profile": head.profile, "file": self.path}
         known |= {"settings": dict(head.settings), "changed": self.changed, "said": self.said}
-        return {**known, "processes": self.processes, **({} if self.served is None else {"served": self.served})}
+        return {**known, "processes": self.processes, **({} if self.is_served is None else {"served": self.is_served})}

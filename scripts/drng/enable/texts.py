@@ -77,9 +77,6 @@ def lines(base: Probe, head: Head, *, alone: bool) -> str:
     # OpenSSL 3.5 hands RAND_bytes to the FIPS provider if that is loaded before the generators are named.
     theirs = base.section(own) if head.profile == "fips" else {}
     behind = {key: value for key, value in theirs.items() if known_as(key) == "providers"}
-    for name in filter(None, (own, *behind, *behind.values())):
-        if not re.fullmatch(r"[\w.:;,+-]+", name, flags=re.A):
-            raise Failure(f"the name {name}: drng-enable writes only names of letters, digits and . : ; , + - _")
     file = PROFILES[head.profile]
     path = next((folder / file for folder in FOLDERS if (folder / file).is_file()), None)
     if path is None:
@@ -91,9 +88,9 @@ def lines(base: Probe, head: Head, *, alone: bool) -> str:
     text = re.sub(rf"^(?:{'|'.join(unwanted)})", "", path.read_text("utf-8"), flags=re.M)
     text = re.sub(r"^(providers|alg_section) = ", r"\1.drng = ", text, flags=re.M)
     text = re.sub(rf"\b(?:{SHARED})\b", r"drng_\g<0>", text)
-    text = re.sub(r"\bopenssl_init\b", own or "drng_init", text)
+    text = re.sub(r"\bopenssl_init\b", lambda _: own or "drng_init", text)
     again = "".join(f"{key} = {value}\n" for key, value in behind.items())
-    text = re.sub(r"^random = drng_fips\n", rf"\g<0>{again}", text, flags=re.M)
+    text = re.sub(r"^random = drng_fips\n", lambda found: found[0] + again, text, flags=re.M)
     if head.settings:
         text += "".join(["[drng_sect]\n", *(f"{key} = {value}\n" for key, value in head.settings), "[default]\n"])
     return text

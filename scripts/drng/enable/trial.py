@@ -10,8 +10,8 @@ from __future__ import annotations
 import glob
 import os
 import re
+import sys
 import time
-from pathlib import Path
 
 from .. import systemd
 from ..terminal import Unchanged
@@ -23,14 +23,10 @@ UNIT = "drng-trial"
 PROPERTIES = ("--collect", "--property=Type=oneshot", "--property=Restart=on-failure", "--property=RestartSec=300")
 TRANSIENT = "/run/systemd/transient"
 
-# This program: in the sources, above its modules; installed, in share, beside sbin and bin.
-HERE = Path(__file__).resolve().parent.parent.parent
-
 
 def under_way() -> list[str]:
     """What is on trial, as it is typed."""
-    drop_ins = glob.glob(f"{service.RUN}/*.service.d/{service.TRIED}")
-    names = sorted(os.path.basename(os.path.dirname(path)).removesuffix(".service.d") for path in drop_ins)
+    names = sorted(service.drop_ins(service.RUN, service.TRIED).values())
     return names + ["--system"] * os.path.exists(system.TRIED)
 
 
@@ -53,11 +49,9 @@ def begin(length: int, *, restart: bool) -> str:
     if not systemd.is_running():
         raise Unchanged("--try needs a systemd that runs, whose timer would switch drng off again: leave --try out")
     finish()  # of a run that was killed here
-    folders = (HERE, HERE.parent / "sbin", HERE.parent / "bin")
-    program = next((folder for folder in folders if (folder / "drng-enable").is_file()), HERE) / "drng-enable"
     end = time.strftime("%F %T", time.localtime(time.time() + length))
     when = (f"--on-active={length}", "--timer-property=AccuracySec=1s", f"--description=drng on trial until {end}")
-    words = [str(program), "off", "--tried", *["--restart"] * restart]
+    words = [os.path.abspath(sys.argv[0]), "off", "--tried", *["--restart"] * restart]
     result = systemd.run("systemd-run", f"--unit={UNIT}", *when, *PROPERTIES, "--", *words)
     if result.returncode != 0:
         raise Unchanged(f"no timer can be started that would switch drng off again: {result.stderr.strip()}")
