@@ -531,7 +531,7 @@ def test_a_second_step_that_fails_takes_the_first_back(image: Image, name: str) 
 
 def test_it_waits_for_another(image: Image) -> None:
     script = (
-        "flock /run/drng-enable.lock sh -c 'echo held; sleep 1; ls /etc/ssl/drng/system.cnf' & sleep 0.3; \"$@\"; wait"
+        "flock /run/drng-enable.lock sh -c 'echo held; sleep 3; ls /etc/ssl/drng/system.cnf' & sleep 0.3; \"$@\"; wait"
     )
     result = image.run(*SYSTEM, script=script)
     assert "waiting for another" in result.stderr

@@ -56,8 +56,6 @@ class Change:
         """What fails in here, or is interrupted, leaves everything as it was: what ran, runs."""
         try:
             yield
-        except Unchanged:
-            raise
         except (Failure, OSError, Interrupted) as error:
             changes.ignore_signals()
             kind: type[Failure] = Unchanged
@@ -210,7 +208,7 @@ def said_of(target: Target) -> Iterator[str]:
         target.is_served = False
         yield str(error)
     yield from target.notes
-    if target.tried:
+    if target.tried and target.head:
         yield f"on trial until {trial.until()}: drng-enable confirm"
     try:
         found = target.head and not target.missing and target.files(target.head, trial=target.tried)

@@ -14,7 +14,7 @@ from ..conf.probe import Probe, default_file
 from ..conf.probe import probe as ask
 from ..terminal import Failure, Output, Unchanged, complain, warn
 from . import texts
-from .arguments import PROFILES, Request
+from .arguments import Request
 from .changes import File
 from .texts import Head
 
@@ -120,11 +120,8 @@ class Target(ABC):
         self.require(request)
         was = self.head or Head()
         settings = dict(was.settings) | dict(request.settings)
-        head = Head(
-            request.profile or (was.profile if was.profile in PROFILES else "strict"),
-            tuple((key, value) for key, value in settings.items() if value),
-        )
-        base = self.base()
+        profile = request.profile or was.profile or "strict"
+        head, base = Head(profile, tuple((key, value) for key, value in settings.items() if value)), self.base()
         if reason := why_not(base):
             raise Unchanged(f"{base.path} does not load as it is: {reason}")
         named = named_sections(base)
@@ -135,7 +132,7 @@ class Target(ABC):
             )
         if named.random and self.head is None and not self.is_under_ours:
             warn(f"random = {named.random} of {base.path} has no effect while drng is on")
-        require(base, self.after(head), head.profile)
+        require(base, self.after(head), profile)
         files = self.files(head, trial=bool(request.trial))
         self.head = head
         return files

@@ -77,7 +77,7 @@ def lines(base: Probe, head: Head, *, alone: bool) -> str:
     # OpenSSL 3.5 hands RAND_bytes to the FIPS provider if that is loaded before the generators are named.
     theirs = base.section(own) if head.profile == "fips" else {}
     behind = {key: value for key, value in theirs.items() if known_as(key) == "providers"}
-    file = PROFILES[head.profile]
+    file = PROFILES.get(head.profile, head.profile)
     path = next((folder / file for folder in FOLDERS if (folder / file).is_file()), None)
     if path is None:
         raise Failure(f"{FOLDERS[0] / file} is not there: install drng again")
