@@ -28,8 +28,8 @@ configured="apps/openssl.cnf test/default.cnf test/default-and-legacy.cnf"
 # A mirror may not have the source of the newest version, but an older one of the series.
 fetch()
 {
-    sed -n 's/^deb /deb-src /p' /etc/apt/sources.list /etc/apt/sources.list.d/experimental.list 2>/dev/null \
-        >/etc/apt/sources.list.d/sources.list
+    cat /etc/apt/sources.list /etc/apt/sources.list.d/experimental.list 2>/dev/null |
+        sed -n 's/^deb /deb-src /p' >/etc/apt/sources.list.d/sources.list
     apt-get update -qq --error-on=any -o Acquire::Check-Valid-Until=false
     rm -rf "${suite:?}"/*
     mkdir -p $suite
