@@ -262,8 +262,7 @@ int drng_read(drng *handle, void *bytes, size_t len)
     if (handle == NULL || len > PTRDIFF_MAX || (bytes == NULL && len > 0)) {
         return DRNG_E_ARGUMENT;
     }
-    const struct drng_request request = {.out = bytes, .len = len};
-    const enum drng_result result = drng_generator_generate(&handle->generator, &request);
+    const enum drng_result result = drng_generator_generate(&handle->generator, bytes, len, 0, NULL);
     return __builtin_expect(result == DRNG_OK, 1) ? DRNG_SUCCESS : error_of(handle->choice, result);
 }
 

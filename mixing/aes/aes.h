@@ -39,16 +39,13 @@ typedef void drng_aes_cbc(const uint8_t *key, size_t key_len, uint8_t chain[DRNG
                           const uint8_t *in, size_t blocks);
 
 /*
- * A whole request of CTR_DRBG, kept in registers: CTR_DRBG_Update with `fresh`, then out_len bytes of keystream, at
- * least one, then CTR_DRBG_Update again. fresh is the first 8 bytes of provided_data, of which the rest is zeros; or
- * NULL: then nothing comes before the output. key is aligned to 16 bytes. Leaves no secret on the stack and in
- * registers.
+ * A whole request of CTR_DRBG, kept in registers: CTR_DRBG_Update with `fresh`, then out_len bytes of keystream, then
+ * CTR_DRBG_Update again. fresh is the first 8 bytes of provided_data, of which the rest is zeros; or NULL: then nothing
+ * comes before the output, and with an out_len of 0 it is CTR_DRBG_Update alone. key is aligned to 16 bytes, and has
+ * room for DRNG_AES_MAX_KEY. Leaves no secret on the stack and in registers.
  */
 typedef void drng_aes_request(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
                               const uint8_t *fresh);
-
-/* CTR_DRBG_Update alone; NULL: with zeros. What it leaves on the stack and in registers the caller wipes. */
-typedef void drng_aes_update(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], const uint8_t *fresh);
 
 /* One implementation. No function can fail. */
 struct drng_aes {
@@ -56,10 +53,9 @@ struct drng_aes {
     bool fuses;       /* drng_fused_mac() may be used: it needs AES-NI, and so does this implementation */
     drng_aes_ctr *ctr;
     drng_aes_cbc *cbc;
-    drng_aes_request *request; /* or NULL, and update, too: the caller does the same with ctr */
-    drng_aes_update *update;
-    size_t short_len; /* bytes: the longest output of request; 0 where that is NULL */
-    bool wide;        /* it has kernels for registers of more than a block, which the self-test tries, too */
+    drng_aes_request *request; /* or NULL: the caller does the same with ctr */
+    size_t short_len;          /* bytes: the longest output of request; 0 where that is NULL */
+    bool wide;                 /* it has kernels for registers of more than a block, which the self-test tries, too */
 };
 
 /* V where it is no vector. */

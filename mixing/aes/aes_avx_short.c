@@ -3,7 +3,6 @@
 
 #define LANE_BLOCKS 1
 #define LANE_AVX
-#define UPDATE_NAME     drng_aes_avx_update
 #define REQUEST_NAME    drng_aes_avx_request
 #define CLEAR_REGISTERS drng_cpu_clear_avx
 #include "mixing/aes/short_x86.h"

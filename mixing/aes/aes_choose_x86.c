@@ -5,19 +5,16 @@
 #include "mixing/aes/aes_x86.h"
 
 const struct drng_aes drng_aes_ni = {
-    "AES-NI", true, drng_aes_ni_ctr, drng_aes_ni_cbc, drng_aes_ni_request, drng_aes_ni_update, DRNG_AES_NI_SHORT, false,
+    "AES-NI", true, drng_aes_ni_ctr, drng_aes_ni_cbc, drng_aes_ni_request, DRNG_AES_NI_SHORT, false,
 };
 const struct drng_aes drng_aes_avx = {
-    "AES-NI",          true,  drng_aes_ni_ctr, drng_aes_ni_cbc, drng_aes_avx_request, drng_aes_avx_update,
-    DRNG_AES_NI_SHORT, false,
+    "AES-NI", true, drng_aes_ni_ctr, drng_aes_ni_cbc, drng_aes_avx_request, DRNG_AES_NI_SHORT, false,
 };
 const struct drng_aes drng_aes_vaes256 = {
-    "VAES-256",          true, drng_aes_vaes256_ctr, drng_aes_ni_cbc, drng_aes_vaes_request, drng_aes_avx_update,
-    DRNG_AES_VAES_SHORT, true,
+    "VAES-256", true, drng_aes_vaes256_ctr, drng_aes_ni_cbc, drng_aes_vaes_request, DRNG_AES_VAES_SHORT, true,
 };
 const struct drng_aes drng_aes_vaes512 = {
-    "VAES-512",          true, drng_aes_vaes512_ctr, drng_aes_ni_cbc, drng_aes_vaes_request, drng_aes_avx_update,
-    DRNG_AES_VAES_SHORT, true,
+    "VAES-512", true, drng_aes_vaes512_ctr, drng_aes_ni_cbc, drng_aes_vaes_request, DRNG_AES_VAES_SHORT, true,
 };
 
 size_t drng_aes_all(const struct drng_cpu *cpu, const struct drng_aes *all[DRNG_AES_KINDS])

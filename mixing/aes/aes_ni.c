@@ -26,12 +26,13 @@ LANE_TARGET DRNG_OWN_FRAME static void chain_blocks(const uint8_t *key, size_t k
     __m128i rk[ROUND_KEYS];
     lane block = _mm_loadu_si128((const __m128i *)chain);
 
+    load_key(rk, key, key_len);
     for (size_t i = 0; i < blocks; i++) {
         if (in != NULL) {
             block = _mm_xor_si128(block, _mm_loadu_si128((const __m128i *)in + i));
         }
         if (i == 0) {
-            expand_and_encrypt(rk, key, key_len, &block, 1);
+            expand_and_encrypt(rk, key_len, &block, 1);
         } else {
             add_round_key(&block, 1, rk[0]);
             do_rounds(rk, key_len, &block, 1);

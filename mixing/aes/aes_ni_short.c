@@ -2,7 +2,6 @@
 /* Short requests on CPUs that have AES-NI and no AVX. */
 
 #define LANE_BLOCKS     1
-#define UPDATE_NAME     drng_aes_ni_update
 #define REQUEST_NAME    drng_aes_ni_request
 #define CLEAR_REGISTERS drng_cpu_clear_sse
 #include "mixing/aes/short_x86.h"

@@ -21,9 +21,6 @@ void drng_aes_vaes_request(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOC
         drng_aes_avx_request(key, key_len, v, out, out_len, fresh);
         return;
     }
-    if (fresh != NULL) {
-        drng_aes_avx_update(key, key_len, v, fresh);
-    }
     if (out_len <= FEWER) {
         fewer(key, key_len, v, out, out_len, fresh);
     } else {

@@ -20,8 +20,6 @@ enum {
 };
 drng_aes_request drng_aes_ni_request;
 drng_aes_request drng_aes_avx_request;
-drng_aes_update drng_aes_ni_update;
-drng_aes_update drng_aes_avx_update;
 drng_aes_request drng_aes_vaes_request;
 
 /* aes_vaes256.c and aes_vaes512.c, which leaves fewer blocks than that to registers of half the size. */

@@ -33,18 +33,16 @@ typedef __m128i lane;
 #else
 #define LANE_TARGET __attribute__((target("aes,sse4.2")))
 #endif
-#define lane_of(block)               (block)
-#define lane_block(x, i)             (x)
-#define lane_store(to, x)            _mm_storeu_si128((__m128i *)(to), (x))
-#define lane_first                   _mm_set_epi64x(0, 1)
-#define lane_limits(n)               _mm_set_epi64x(INT64_MAX - (n), INT64_MAX)
-#define lane_carry(sum, low, limits) _mm_sub_epi64((sum), _mm_cmpgt_epi64((low), (limits)))
-#define lane_add                     _mm_add_epi64
-#define lane_and                     _mm_and_si128
-#define lane_shuffle                 _mm_shuffle_epi8
-#define lane_xor                     _mm_xor_si128
-#define lane_round                   _mm_aesenc_si128
-#define lane_last_round              _mm_aesenclast_si128
+#define lane_of(block)    (block)
+#define lane_block(x, i)  (x)
+#define lane_store(to, x) _mm_storeu_si128((__m128i *)(to), (x))
+#define lane_first        _mm_set_epi64x(0, 1)
+#define lane_add          _mm_add_epi64
+#define lane_and          _mm_and_si128
+#define lane_shuffle      _mm_shuffle_epi8
+#define lane_xor          _mm_xor_si128
+#define lane_round        _mm_aesenc_si128
+#define lane_last_round   _mm_aesenclast_si128
 #elif LANE_BLOCKS == 2
 typedef __m256i lane;
 #define LANE_TARGET                  __attribute__((target("vaes,avx2,aes")))
@@ -203,20 +201,26 @@ LANE_INLINE void do_last_round(lane *block, const int lanes, __m128i round_key)
     }
 }
 
+/* A key begins its schedule: that of AES-256 with two round keys, the others with one and, of AES-192, a half. */
+LANE_INLINE void load_key(__m128i rk[ROUND_KEYS], const uint8_t *key, size_t key_len)
+{
+    rk[0] = _mm_loadu_si128((const __m128i *)key);
+    rk[1] = key_len == 32 ? _mm_loadu_si128((const __m128i *)(key + 16))
+                          : _mm_loadl_epi64((const __m128i *)(key + key_len - 8));
+}
+
 /*
- * Encrypts all lanes and computes the round keys on the way: none is read from memory, and the latency of the key
- * schedule hides the rounds. Each round key is computed before the round with the one before it, since a CPU begins
- * with what stands first, and the next round key is what everything waits for. rk receives them, for further blocks.
+ * Encrypts all lanes and computes the round keys behind the key, which is in rk: none is read from memory, and the
+ * latency of the key schedule hides the rounds. Each round key is computed before the round with the one before it,
+ * since a CPU begins with what stands first, and the next round key is what everything waits for. rk receives them, for
+ * further blocks.
  */
-LANE_INLINE void expand_and_encrypt(__m128i rk[ROUND_KEYS], const uint8_t *key, size_t key_len, lane *block,
-                                    const int lanes)
+LANE_INLINE void expand_and_encrypt(__m128i rk[ROUND_KEYS], size_t key_len, lane *block, const int lanes)
 {
     const __m128i *rcon = (const __m128i *)round_constants;
 
-    rk[0] = _mm_loadu_si128((const __m128i *)key);
     add_round_key(block, lanes, rk[0]);
     if (key_len == 32) {
-        rk[1] = _mm_loadu_si128((const __m128i *)(key + 16));
         UNROLL
         for (int i = 2; i <= 14; i++) {
             READ_LATE(rcon);
@@ -237,7 +241,7 @@ LANE_INLINE void expand_and_encrypt(__m128i rk[ROUND_KEYS], const uint8_t *key, 
         do_last_round(block, lanes, rk[10]);
     } else {
         __m128i low = rk[0];
-        __m128i high = _mm_loadl_epi64((const __m128i *)(key + 16));
+        __m128i high = rk[1];
         __m128i rest = rest_of(low);
         UNROLL
         for (int i = 1, n = 0; i <= 12; i += 3, n += 2) { /* two steps of six words make three round keys */
@@ -288,23 +292,46 @@ LANE_INLINE __m128i add_number(__m128i number, size_t blocks)
 }
 
 /*
- * The blocks of the counters after `from` + at, which is a constant. The low word of `from` wraps when n is added if it
- * is greater than 2^64 - 1 - n. SSE compares signed numbers, so 2^63 is subtracted from both. The comparison that
- * counts stands in the place of the high word, which takes the carry; in that of the low word the limit is INT64_MAX,
- * so that never carries.
+ * The blocks of the counters after `from`. V and secrets decide no branch: that the low word wraps is compared.
+ *
+ * One block a lane: subtracting a comparison that holds, which is -1, adds one. It always holds in the place of the low
+ * word, where both sides are 0. That of the high word has the low word of `from`, which wraps at the i-th step if it
+ * was 2^64 - i.
+ *
+ * More blocks a lane: the low word of `from` wraps when n is added if it is greater than 2^64 - 1 - n. SSE compares
+ * signed numbers, so 2^63 is subtracted from both. The comparison that counts stands in the place of the high word,
+ * which takes the carry; in that of the low word the limit is INT64_MAX, so that never carries.
  */
-LANE_INLINE void count(__m128i from, const int at, lane *block, const int lanes)
+#if LANE_BLOCKS == 1
+static const _Alignas(16) uint64_t wrapping[][2] = {{0, -1ULL}, {0, -2ULL}, {0, -3ULL}, {0, -4ULL}, {0, -5ULL},
+                                                    {0, -6ULL}, {0, -7ULL}, {0, -8ULL}, {0, -9ULL}};
+
+LANE_INLINE void count(__m128i from, lane *block, const int lanes)
 {
-    const lane low = lane_of(_mm_xor_si128(_mm_unpacklo_epi64(from, from), _mm_set1_epi64x(INT64_MIN)));
-    lane sum = lane_add(lane_of(from), lane_add(lane_first, lane_of(_mm_set_epi64x(0, at))));
+    const __m128i *wraps = (const __m128i *)wrapping;
+    const __m128i low = _mm_slli_si128(from, 8);
 
     UNROLL
     for (int i = 0; i < lanes; i++) {
-        const lane carried = lane_carry(sum, low, lane_limits(1 + at + LANE_BLOCKS * i));
+        READ_LATE(wraps);
+        from = _mm_sub_epi64(from, _mm_cmpeq_epi64(low, wraps[i]));
+        block[i] = _mm_shuffle_epi8(from, BIG_ENDIAN_BLOCK);
+    }
+}
+#else
+LANE_INLINE void count(__m128i from, lane *block, const int lanes)
+{
+    const lane low = lane_of(_mm_xor_si128(_mm_unpacklo_epi64(from, from), _mm_set1_epi64x(INT64_MIN)));
+    lane sum = lane_add(lane_of(from), lane_first);
+
+    UNROLL
+    for (int i = 0; i < lanes; i++) {
+        const lane carried = lane_carry(sum, low, lane_limits(1 + LANE_BLOCKS * i));
         block[i] = lane_shuffle(carried, lane_of(BIG_ENDIAN_BLOCK));
         sum = lane_add(sum, lane_of(_mm_set_epi64x(0, LANE_BLOCKS)));
     }
 }
+#endif
 
 LANE_INLINE __m128i block_of(struct drng_counter counter)
 {
@@ -381,62 +408,62 @@ LANE_INLINE void take(struct output *out, __m128i block)
 }
 
 /*
- * The last steps of CTR_DRBG_Update (SP 800-90A, 10.2.1.2), whose temp is the first three of these blocks. Key of
- * AES-192 ends, and V starts, in the middle of the second one. AES-128 has no use for the third.
+ * The last steps of CTR_DRBG_Update (SP 800-90A, 10.2.1.2), whose temp is the first three of these blocks: Key begins a
+ * schedule. Key of AES-192 ends, and V starts, in the middle of the second one, whose rest the schedule does not read.
+ * AES-128 has no use for the third. Returns V.
  */
-LANE_INLINE void end_update(uint8_t *key, size_t key_len, uint8_t *v, const lane *block, const uint8_t *fresh)
+LANE_INLINE __m128i end_update(__m128i rk[ROUND_KEYS], size_t key_len, const lane *block, const uint8_t *fresh)
 {
-    __m128i first = lane_block(block[0], 0);
-    __m128i second = lane_block(block[1 / LANE_BLOCKS], 1);
-    __m128i third = lane_block(block[2 / LANE_BLOCKS], 2 % LANE_BLOCKS);
+    const __m128i third = lane_block(block[2 / LANE_BLOCKS], 2 % LANE_BLOCKS);
+    rk[0] = lane_block(block[0], 0);
+    rk[1] = lane_block(block[1 / LANE_BLOCKS], 1);
     if (fresh != NULL) {
-        first = _mm_xor_si128(first, _mm_loadl_epi64((const __m128i *)fresh));
+        rk[0] = _mm_xor_si128(rk[0], _mm_loadl_epi64((const __m128i *)fresh));
     }
-    _mm_store_si128((__m128i *)key, first);
-    if (key_len == 32) {
-        _mm_store_si128((__m128i *)(key + 16), second);
-        _mm_storeu_si128((__m128i *)v, third);
-    } else if (key_len == 16) {
-        _mm_storeu_si128((__m128i *)v, second);
-    } else {
-        _mm_storel_epi64((__m128i *)(key + 16), second);
-        _mm_storeu_si128((__m128i *)v, _mm_alignr_epi8(third, second, 8));
-    }
+    return key_len == 32 ? third : key_len == 16 ? rk[1] : _mm_alignr_epi8(third, rk[1], 8);
 }
 
 enum { UPDATE = (3 + LANE_BLOCKS - 1) / LANE_BLOCKS }; /* lanes of an Update; AES-128 does without the third block */
 
 /*
- * drng_aes.request without the Update before the output. The blocks of the one after it come first, those of the output
- * behind them. Every lane goes through each round, even if the request does not need it: with a number of lanes that is
- * not constant the compiler would keep them in memory. Where the output has two blocks at most, its lanes are as many
- * as it needs, and one run of the counter makes all. There are only the old Key and V, and then the new ones.
+ * drng_aes.request. The blocks of the Update after the output come last. Every lane goes through each round, even if
+ * the request does not need it: with a number of lanes that is not constant the compiler would keep them in memory.
+ * Where the output has two blocks at most, its lanes are as many as it needs, and one run of the counter makes all.
+ * Between two Updates Key and V stay in registers.
  */
 LANE_INLINE void short_request(uint8_t *key, size_t key_len, uint8_t *v, uint8_t *out, size_t out_len,
                                const uint8_t *fresh, const int lanes)
 {
     const int of_output = lanes - UPDATE;
     struct output output = {out, out_len};
-    const __m128i from = load_number(v);
+    __m128i from = load_number(v);
     __m128i rk[ROUND_KEYS];
     lane block[MOST_LANES];
 
-    if (of_output <= 2 / LANE_BLOCKS) {
-        count(from, of_output * LANE_BLOCKS, block, UPDATE);
-    } else {
-        count(add_number(from, (out_len + DRNG_AES_BLOCK - 1) / DRNG_AES_BLOCK), 0, block, UPDATE);
+    load_key(rk, key, key_len);
+    if (fresh != NULL) {
+        count(from, block, UPDATE);
+        expand_and_encrypt(rk, key_len, block, UPDATE);
+        from = _mm_shuffle_epi8(end_update(rk, key_len, block, fresh), BIG_ENDIAN_BLOCK);
     }
-    count(from, 0, block + UPDATE, of_output);
-    expand_and_encrypt(rk, key, key_len, block, lanes);
+    if (of_output <= 2 / LANE_BLOCKS) {
+        count(from, block, lanes);
+    } else {
+        count(add_number(from, (out_len + DRNG_AES_BLOCK - 1) / DRNG_AES_BLOCK), block + of_output, UPDATE);
+        count(from, block, of_output);
+    }
+    expand_and_encrypt(rk, key_len, block, lanes);
     UNROLL
-    for (int i = UPDATE; i < lanes; i++) {
+    for (int i = 0; i < of_output; i++) {
         UNROLL
         for (int j = 0; j < LANE_BLOCKS; j++) {
             take(&output, lane_block(block[i], j));
             NOW(block[i]); /* else the compiler extracts all blocks at once, and has too few registers */
         }
     }
-    end_update(key, key_len, v, block, fresh);
+    _mm_storeu_si128((__m128i *)v, end_update(rk, key_len, block + of_output, fresh));
+    _mm_store_si128((__m128i *)key, rk[0]);
+    _mm_store_si128((__m128i *)(key + 16), rk[1]); /* also where Key is shorter */
 }
 
 /* Defines a short_request() of so many lanes with a frame of its own, which its caller wipes. */
@@ -486,9 +513,10 @@ LANE_INLINE void long_request(const uint8_t *key, size_t key_len, uint8_t *v, ui
     lane low[LANES];
     lane carried[LANES];
 
-    count(add_number(before, out_blocks), 0, block, TAIL);
-    count(before, 0, block + TAIL, LANES - TAIL);
-    expand_and_encrypt(rk, key, key_len, block, LANES);
+    count(add_number(before, out_blocks), block, TAIL);
+    count(before, block + TAIL, LANES - TAIL);
+    load_key(rk, key, key_len);
+    expand_and_encrypt(rk, key_len, block, LANES);
     put(tail, tail_blocks, block, TAIL);
     put(out, out_blocks, block + TAIL, LANES - TAIL);
     drng_counter_add(&at, GROUP - DRNG_AES_TAIL + 1);
@@ -500,7 +528,7 @@ LANE_INLINE void long_request(const uint8_t *key, size_t key_len, uint8_t *v, ui
         if (SPLIT) {
             count_group(low, carried, &at, block, LANES);
         } else {
-            count(add_number(before, done), 0, block, LANES);
+            count(add_number(before, done), block, LANES);
             add_round_key(block, LANES, rk[0]);
         }
         do_rounds(rk, key_len, block, LANES);

@@ -76,19 +76,11 @@ static void set_key_and_v(struct drng_ctr_drbg *drbg, const struct mechanism *m,
     memcpy(drbg->v, temp + m->key_len, BLOCK);
 }
 
-/* Step 4, "temp = temp XOR provided_data", once temp is in Key and V. provided NULL stands for zeros. */
+/* Step 4, "temp = temp XOR provided_data", once temp is in Key and V. */
 static void add_provided(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *provided)
 {
-    if (provided != NULL) {
-        xor_into(drbg->key, (struct drng_bytes){provided, m->key_len});
-        xor_into(drbg->v, (struct drng_bytes){provided + m->key_len, BLOCK});
-    }
-}
-
-/* Whether AES makes a request of this length, and its Updates, at once. For those that cannot short_len is 0. */
-static bool is_short(const struct mechanism *m, size_t out_len)
-{
-    return out_len - 1 < m->aes->short_len;
+    xor_into(drbg->key, (struct drng_bytes){provided, m->key_len});
+    xor_into(drbg->v, (struct drng_bytes){provided + m->key_len, BLOCK});
 }
 
 /* CTR_DRBG_Update, 10.2.1.2. `provided` has DRNG_DRBG_MAX_SEEDLEN bytes, zeros beyond seedlen. */
@@ -99,8 +91,8 @@ static DRNG_OWN_FRAME void update(struct drng_ctr_drbg *drbg, const struct mecha
     /*
      * Steps 1 to 3: "While (len (temp) < seedlen) do V = (V+1) mod 2^blocklen, temp = temp || Block_Encrypt (Key, V)."
      */
-    if (m->aes->update != NULL) {
-        m->aes->update(drbg->key, m->key_len, drbg->v, NULL);
+    if (m->aes->request != NULL) {
+        m->aes->request(drbg->key, m->key_len, drbg->v, NULL, 0, NULL);
     } else {
         m->aes->ctr(drbg->key, m->key_len, drbg->v, NULL, 0, temp, update_blocks(m));
         set_key_and_v(drbg, m, temp);
@@ -201,11 +193,12 @@ enum drng_result drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_by
 
 /*
  * Steps 3 to 6: the output blocks, "returned_bits = leftmost (temp, requested_number_of_bits)", and "(Key, V) =
- * CTR_DRBG_Update (additional_input, Key, V)". All blocks come from one run of the counter. Whole blocks of output go
- * to `out`. If the request ends with a part of a block, that block comes first in `tail`, and those of Update follow.
+ * CTR_DRBG_Update (additional_input, Key, V)", to which the caller adds the input. All blocks come from one run of the
+ * counter. Whole blocks of output go to `out`. If the request ends with a part of a block, that block comes first in
+ * `tail`, and those of Update follow.
  */
 static DRNG_OWN_FRAME void output_and_update(struct drng_ctr_drbg *drbg, struct mechanism m, uint8_t *out,
-                                             size_t out_len, const uint8_t *provided)
+                                             size_t out_len)
 {
     const size_t whole = out_len / BLOCK;
     const size_t rest = out_len % BLOCK;
@@ -217,7 +210,6 @@ static DRNG_OWN_FRAME void output_and_update(struct drng_ctr_drbg *drbg, struct 
         memcpy(out + whole * BLOCK, tail, rest);
     }
     set_key_and_v(drbg, &m, tail + cut * BLOCK);
-    add_provided(drbg, &m, provided);
 }
 
 /*
@@ -237,18 +229,15 @@ static DRNG_OWN_FRAME void request_with_input(struct drng_ctr_drbg *drbg, struct
         combine(&m, (uint8_t *)provided, &additional, 1);
     }
     if (fresh != NULL) {
-        uint64_t word = 0;
-        memcpy(&word, fresh, DRNG_REQUEST_ENTROPY_LEN);
-        provided[0] ^= (drng_block){word, 0};
-        drng_wipe(&word, sizeof(word));
+        xor_into((uint8_t *)provided, (struct drng_bytes){fresh, DRNG_REQUEST_ENTROPY_LEN});
     }
     update(drbg, &m, (const uint8_t *)provided);
-    if (is_short(&m, out_len)) {
+    if (out_len - 1 < m.aes->short_len) {
         m.aes->request(drbg->key, m.key_len, drbg->v, out, out_len, NULL);
-        add_provided(drbg, &m, (const uint8_t *)provided);
     } else {
-        output_and_update(drbg, m, out, out_len, (const uint8_t *)provided);
+        output_and_update(drbg, m, out, out_len);
     }
+    add_provided(drbg, &m, (const uint8_t *)provided);
     drng_wipe(provided, sizeof(provided));
     if (additional.len > 0) {
         drng_wipe_stack_1024();
@@ -258,8 +247,8 @@ static DRNG_OWN_FRAME void request_with_input(struct drng_ctr_drbg *drbg, struct
     drng_cpu_clear_vectors();
 }
 
-enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
-                                        struct drng_bytes additional, const uint8_t *fresh)
+enum drng_result drng_ctr_drbg_generate_any(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
+                                            struct drng_bytes additional, const uint8_t *fresh)
 {
     struct mechanism m;
     const uint64_t counter = read_constants(drbg, &m);
@@ -273,12 +262,10 @@ enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out
         memset(out, 0, out_len);
         return DRNG_RESEED_NEEDED;
     }
-    if (additional.len == 0 && is_short(&m, out_len)) {
-        m.aes->request(drbg->key, m.key_len, drbg->v, out, out_len, fresh);
-    } else if (additional.len > 0 || fresh != NULL) {
+    if (additional.len > 0 || fresh != NULL) {
         request_with_input(drbg, m, out, out_len, additional, fresh);
     } else {
-        output_and_update(drbg, m, out, out_len, NULL);
+        output_and_update(drbg, m, out, out_len);
         drng_wipe_stack_512();
         drng_cpu_clear_vectors();
     }

@@ -61,6 +61,9 @@ DRNG_MUST_CHECK enum drng_result drng_ctr_drbg_instantiate(struct drng_ctr_drbg 
 DRNG_MUST_CHECK enum drng_result drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
                                                       struct drng_bytes additional, time_t now);
 
+/* Table 3: the most requests between two reseeds. */
+#define DRNG_DRBG_MAX_REQUESTS (UINT64_C(1) << 48)
+
 /*
  * Generate (10.2.1.5). Fills out[0..out_len), out_len at most DRNG_DRBG_MAX_REQUEST, and replaces Key and V, so that
  * this output cannot be recovered from the state. Without df the additional input has at most seedlen bytes.
@@ -72,8 +75,28 @@ DRNG_MUST_CHECK enum drng_result drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg
  *
  * On failure out is all zero. Nothing secret stays on the stack or in registers.
  */
-DRNG_MUST_CHECK enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
-                                                        struct drng_bytes additional, const uint8_t *fresh);
+DRNG_MUST_CHECK enum drng_result drng_ctr_drbg_generate_any(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
+                                                            struct drng_bytes additional, const uint8_t *fresh);
+
+/*
+ * The same, in its callers where AES makes the request at once. What a fork may wipe is read once, the key's length
+ * first: where an AES is read behind it, the length was valid, too.
+ */
+DRNG_MUST_CHECK static inline enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out,
+                                                                      size_t out_len, struct drng_bytes additional,
+                                                                      const uint8_t *fresh)
+{
+    const size_t key_len = *(const volatile uint8_t *)&drbg->key_len;
+    const struct drng_aes *aes = *(const struct drng_aes *const volatile *)&drbg->aes;
+    if (aes == NULL || additional.len > 0 || out_len - 1 >= aes->short_len ||
+        drbg->reseed_counter - 1 >= DRNG_DRBG_MAX_REQUESTS) {
+        return drng_ctr_drbg_generate_any(drbg, out, out_len, additional, fresh);
+    }
+    aes->request(drbg->key, key_len, drbg->v, out, out_len, fresh);
+    drbg->reseed_counter++;
+    drbg->generated += out_len;
+    return DRNG_OK;
+}
 
 /* When a reseed is due. 0 disables a limit; the standard's own limit always holds. */
 struct drng_reseed_limits {
@@ -82,20 +105,18 @@ struct drng_reseed_limits {
     uint64_t bytes;    /* the most that are generated from one seed */
 };
 
-/* Table 3: the most requests between two reseeds. */
-#define DRNG_DRBG_MAX_REQUESTS (UINT64_C(1) << 48)
-
 /*
- * Whether a reseed is due before a request of out_len bytes. Numbers have no sign here: one less than a limit of 0 is
- * more than anything, and so is the age if the clock was set back.
+ * Whether a seed is due before a request of out_len bytes, the first one, too. Numbers have no sign here: one less than
+ * a limit of 0 is more than anything, and so are the age if the clock was set back, and what no seed has served.
  */
 static inline bool drng_ctr_drbg_reseed_due(const struct drng_ctr_drbg *drbg, const struct drng_reseed_limits *limits,
                                             size_t out_len, time_t now)
 {
-    const bool worn = drbg->reseed_counter > (uint64_t)limits->requests - 1;
+    const uint64_t most = (uint64_t)limits->requests - 1;
+    const bool worn = drbg->reseed_counter - 1 >= (most < DRNG_DRBG_MAX_REQUESTS ? most : DRNG_DRBG_MAX_REQUESTS);
     const bool old = (uint64_t)now - (uint64_t)drbg->reseed_time > (uint64_t)limits->interval - 1;
     const bool full = limits->bytes != 0 && drbg->generated + out_len > limits->bytes;
-    return worn | old | full | (drbg->reseed_counter > DRNG_DRBG_MAX_REQUESTS);
+    return worn || old || full;
 }
 
 /* Uninstantiate (9.4): sets the whole context to zero. */

@@ -14,7 +14,7 @@ struct state {
     struct drng_guarded guarded;
     struct drng_ctr_drbg drbg; /* reseed_counter is 0 if there is no seed */
     unsigned parent_seedings;  /* the parent's seedings when this seed was taken */
-    uint64_t last_word;        /* request_entropy.h: of the first instruction */
+    uint64_t word, last_word;  /* request_entropy.h: of the last request; the last of the first instruction */
     uint8_t entropy[DRNG_DRBG_MAX_SEEDLEN];
 };
 _Static_assert(sizeof(struct state) <= DRNG_SLOT_SIZE, "a generator's state outgrew its slot");
@@ -93,7 +93,7 @@ static void end_seeding(struct drng_generator *g, struct state *s, struct drng_e
 
 static void forget(struct drng_generator *g, struct state *s)
 {
-    drng_wipe(&s->last_word, sizeof(s->last_word));
+    s->word = s->last_word = 0;
     drng_ctr_drbg_uninstantiate(&s->drbg);
     atomic_store_explicit(&g->status, DRNG_GENERATOR_UNINSTANTIATED, memory_order_relaxed);
 }
@@ -102,11 +102,15 @@ static void forget(struct drng_generator *g, struct state *s)
  * There is none in a new epoch (drng_guard_take() has wiped it), after a failure, and before the first; after a failed
  * self-test none counts, and none is taken.
  */
-static inline bool has_seed(const struct drng_generator *g, const struct state *s)
+static inline bool may_serve(const struct drng_generator *g)
 {
-    return __builtin_expect(s->drbg.reseed_counter != 0, 1) &&
-           atomic_load_explicit(&g->status, memory_order_relaxed) == DRNG_GENERATOR_READY &&
+    return atomic_load_explicit(&g->status, memory_order_relaxed) == DRNG_GENERATOR_READY &&
            atomic_load_explicit(&drng_failed_algorithm, memory_order_relaxed) == NULL;
+}
+
+static bool has_seed(const struct drng_generator *g, const struct state *s)
+{
+    return s->drbg.reseed_counter != 0 && may_serve(g);
 }
 
 static enum drng_result instantiate(struct drng_generator *g, struct state *s, const struct drng_guard *guard,
@@ -176,59 +180,73 @@ void drng_request_counts_add(struct drng_request_counts *counts, bool shared, si
     atomic_store_explicit(&counts->bytes, bytes + len, memory_order_relaxed);
 }
 
-/*
- * One request of at most DRNG_DRBG_MAX_REQUEST bytes, SP 800-90A Rev. 1, 9.3: for a caller, or for a child's seed. A
- * chain of parents is as deep as its user makes it.
- */
-static inline __attribute__((always_inline)) enum drng_result generate_once(struct drng_generator *g, struct state *s,
-                                                                            const struct drng_guard *guard,
-                                                                            const struct drng_request *r)
+/* A request of a generator whose seed serves. */
+static inline __attribute__((always_inline)) enum drng_result generate_now(struct drng_generator *g, struct state *s,
+                                                                           uint8_t *out, size_t len,
+                                                                           struct drng_bytes additional)
 {
-    const struct drng_bytes *additional = &r->additional;
-    enum drng_result result = has_seed(g, s) ? DRNG_OK : instantiate(g, s, guard, false, nothing);
-    /* A parent that was seeded anew gives its children new seeds, too. */
-    if (result == DRNG_OK &&
-        (r->prediction_resistance || drng_ctr_drbg_reseed_due(&s->drbg, &g->config.limits, r->len, time(NULL)) ||
-         (s->parent_seedings != 0 && seedings_of_parent(g) != s->parent_seedings))) {
-        result = reseed(g, s, guard, r->prediction_resistance, nothing, *additional);
-        additional = &nothing;
-    }
-    if (__builtin_expect(result != DRNG_OK, 0)) {
-        return result;
-    }
+    enum drng_result result = DRNG_OK;
     if (drng_mixes_now(g->mixing)) {
-        uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
-        result = drng_request_entropy(g->words, g->hardware_words, &s->last_word, g->counters, fresh);
-        if (result == DRNG_OK) {
-            result = drng_ctr_drbg_generate(&s->drbg, r->out, r->len, *additional, fresh);
+        result = drng_request_entropy(g->words, g->hardware_words, &s->last_word, g->counters, &s->word);
+        if (__builtin_expect(result == DRNG_OK, 1)) {
+            result = drng_ctr_drbg_generate(&s->drbg, out, len, additional, (const uint8_t *)&s->word);
         }
-        drng_wipe(fresh, sizeof(fresh));
     } else {
-        result = drng_ctr_drbg_generate(&s->drbg, r->out, r->len, *additional, NULL);
+        result = drng_ctr_drbg_generate(&s->drbg, out, len, additional, NULL);
     }
     if (__builtin_expect(result == DRNG_OK && g->requests != NULL, 1)) {
-        drng_request_counts_add(g->requests, g->shares_requests, r->len);
+        drng_request_counts_add(g->requests, g->shares_requests, len);
     }
     return result;
 }
 
-/* ---- A parent's answer to its child ---- */
-
-/* Where no caller waits for each nanosecond. */
-static __attribute__((noinline)) enum drng_result generate_part(struct drng_generator *g, struct state *s,
-                                                                const struct drng_guard *guard,
-                                                                const struct drng_request *r)
+/* A parent that was seeded anew gives its children new seeds, too. */
+static inline bool is_due(const struct drng_generator *g, const struct state *s, size_t len, unsigned seedings)
 {
-    return generate_once(g, s, guard, r);
+    return (s->parent_seedings != 0 && seedings != s->parent_seedings) ||
+           drng_ctr_drbg_reseed_due(&s->drbg, &g->config.limits, len, time(NULL));
 }
+
+/*
+ * One request of at most DRNG_DRBG_MAX_REQUEST bytes, SP 800-90A Rev. 1, 9.3: for a caller, or for a child's seed. A
+ * chain of parents is as deep as its user makes it.
+ */
+static __attribute__((noinline)) enum drng_result generate_any(struct drng_generator *g, struct state *s,
+                                                               struct drng_guard guard, uint8_t *out, size_t len,
+                                                               const struct drng_extras *extras)
+{
+    struct drng_bytes additional = extras != NULL ? extras->additional : nothing;
+    const bool resists = extras != NULL && extras->prediction_resistance;
+    enum drng_result result = has_seed(g, s) ? DRNG_OK : instantiate(g, s, &guard, false, nothing);
+    if (result == DRNG_OK && (resists || is_due(g, s, len, seedings_of_parent(g)))) {
+        result = reseed(g, s, &guard, resists, nothing, additional);
+        additional = nothing;
+    }
+    return result == DRNG_OK ? generate_now(g, s, out, len, additional) : result;
+}
+
+/*
+ * The same where nothing comes before the output, as nearly always. A parent that is no generator is asked above. The
+ * guard is handed over in registers: a function that gives no address of its own away needs no canary.
+ */
+static inline __attribute__((always_inline)) enum drng_result generate_once(struct drng_generator *g, struct state *s,
+                                                                            const struct drng_guard *guard,
+                                                                            uint8_t *out, size_t len,
+                                                                            const struct drng_extras *extras)
+{
+    const unsigned seedings = g->parent != NULL ? seedings_of_parent(g) : 0;
+    const bool serves = extras == NULL && may_serve(g) && !is_due(g, s, len, seedings);
+    return __builtin_expect(serves, 1) ? generate_now(g, s, out, len, nothing)
+                                       : generate_any(g, s, *guard, out, len, extras);
+}
+
+/* ---- A parent's answer to its child ---- */
 
 /* The address of the child's slot as additional input gives siblings different seeds. */
 static enum drng_result seed_child(void *vparent, const struct drng_guard *guard, struct drng_entropy *entropy)
 {
     struct drng_generator *parent = vparent;
-    const struct drng_request request = {
-        .out = entropy->slot,
-        .len = entropy->min_len + entropy->nonce_len,
+    const struct drng_extras extras = {
         .additional = {(const uint8_t *)&entropy->slot, sizeof(entropy->slot)},
         .prediction_resistance = entropy->prediction_resistance,
     };
@@ -238,8 +256,8 @@ static enum drng_result seed_child(void *vparent, const struct drng_guard *guard
         return drng_place_denial(&parent->place);
     }
     if (DRNG_DRBG_STRENGTH(parent->config.key_len) >= entropy->strength) {
-        entropy->input = (struct drng_bytes){request.out, request.len};
-        result = generate_part(parent, (struct state *)(void *)slot, guard, &request);
+        entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
+        result = generate_any(parent, (struct state *)(void *)slot, *guard, entropy->slot, entropy->input.len, &extras);
         entropy->seedings = atomic_load_explicit(&parent->seedings, memory_order_relaxed);
     }
     drng_guard_give_back(&parent->place, slot, parent->locking, drng_guard_is_mine(guard));
@@ -259,47 +277,59 @@ static inline enum drng_result accepts(const struct drng_generator *g, unsigned 
     return input_len > 0 && input_len > drng_generator_lengths(&g->config).max_input ? DRNG_INPUT_TOO_LONG : DRNG_OK;
 }
 
-static __attribute__((noinline)) enum drng_result serve_in_parts(struct drng_generator *g, struct state *s,
-                                                                 const struct drng_guard *guard,
-                                                                 const struct drng_request *r)
+struct generating {
+    struct drng_generator *g;
+    uint8_t *out;
+    size_t len;
+    unsigned strength;
+    const struct drng_extras *extras;
+};
+
+static __attribute__((noinline)) enum drng_result serve_in_parts(struct generating c, struct state *s,
+                                                                 struct drng_guard guard)
 {
-    const uint64_t limit = g->config.limits.bytes;
+    const uint64_t limit = c.g->config.limits.bytes;
     const size_t most = limit != 0 && limit < DRNG_DRBG_MAX_REQUEST ? limit : DRNG_DRBG_MAX_REQUEST;
-    struct drng_request part = *r;
     enum drng_result result = DRNG_OK;
-    for (size_t left = r->len; result == DRNG_OK && left > 0; left -= part.len, part.out += part.len) {
-        part.len = left < most ? left : most;
-        result = generate_part(g, s, guard, &part);
+    for (size_t part = 0; result == DRNG_OK && c.len > 0; c.len -= part, c.out += part) {
+        part = c.len < most ? c.len : most;
+        result = generate_any(c.g, s, guard, c.out, part, c.extras);
     }
     return result;
 }
 
-struct generating {
-    struct drng_generator *g;
-    const struct drng_request *request;
-};
-
-static inline enum drng_result serve(void *vgenerating, struct drng_guarded *slot, const struct drng_guard *guard)
+static inline __attribute__((always_inline)) enum drng_result serve(void *vgenerating, struct drng_guarded *slot,
+                                                                    const struct drng_guard *guard)
 {
     const struct generating *c = vgenerating;
-    const struct drng_request *r = c->request;
     struct state *s = (struct state *)(void *)slot;
-    const enum drng_result result = accepts(c->g, r->strength, r->additional.len);
+    const enum drng_result result = accepts(c->g, c->strength, c->extras != NULL ? c->extras->additional.len : 0);
     if (__builtin_expect(result != DRNG_OK, 0)) {
         return result;
     }
-    if (r->len > DRNG_LEAST_RESEED_BYTES && (c->g->config.limits.bytes != 0 || r->len > DRNG_DRBG_MAX_REQUEST)) {
-        return serve_in_parts(c->g, s, guard, r);
+    if (c->len > DRNG_LEAST_RESEED_BYTES && (c->g->config.limits.bytes != 0 || c->len > DRNG_DRBG_MAX_REQUEST)) {
+        return serve_in_parts(*c, s, *guard);
     }
-    return generate_once(c->g, s, guard, r);
+    return generate_once(c->g, s, guard, c->out, c->len, c->extras);
 }
 
-enum drng_result drng_generator_generate(struct drng_generator *g, const struct drng_request *request)
+static __attribute__((noinline)) enum drng_result wait_and_serve(struct drng_generator *g, uint8_t *out, size_t len,
+                                                                 unsigned strength, const struct drng_extras *extras)
 {
-    struct generating generating = {g, request};
-    const enum drng_result result = drng_guard_run(&g->place, g->locking, serve, &generating);
+    struct generating generating = {g, out, len, strength, extras};
+    return drng_guard_run(&g->place, DRNG_WAITS, serve, &generating);
+}
+
+enum drng_result drng_generator_generate(struct drng_generator *g, uint8_t *out, size_t len, unsigned strength,
+                                         const struct drng_extras *extras)
+{
+    struct generating generating = {g, out, len, strength, extras};
+    const enum drng_locking locking = g->locking;
+    const enum drng_result result = __builtin_expect(locking == DRNG_WAITS, 0)
+                                        ? wait_and_serve(g, out, len, strength, extras)
+                                        : drng_guard_run(&g->place, locking, serve, &generating);
     if (__builtin_expect(result != DRNG_OK, 0)) {
-        drng_wipe(request->out, request->len);
+        drng_wipe(out, len);
     }
     return result;
 }
@@ -457,7 +487,7 @@ static enum drng_result look_for_secrets(void *vg, struct drng_guarded *slot, co
     (void)vg;
     (void)guard;
     const bool wiped = drng_is_wiped(s->drbg.key, sizeof(s->drbg.key)) && drng_is_wiped(s->drbg.v, sizeof(s->drbg.v)) &&
-                       drng_is_wiped(s->entropy, sizeof(s->entropy)) && s->last_word == 0;
+                       drng_is_wiped(s->entropy, sizeof(s->entropy)) && (s->word | s->last_word) == 0;
     return wiped ? DRNG_OK : DRNG_INSTANTIATED;
 }
 

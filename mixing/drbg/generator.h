@@ -138,21 +138,19 @@ DRNG_MUST_CHECK enum drng_result drng_generator_uninstantiate(struct drng_genera
 DRNG_MUST_CHECK enum drng_result drng_generator_reseed(struct drng_generator *generator, bool prediction_resistance,
                                                        struct drng_bytes entropy, struct drng_bytes additional);
 
-struct drng_request {
-    uint8_t *out; /* may be NULL where len is 0 */
-    size_t len;
+/* With what few requests come. */
+struct drng_extras {
     struct drng_bytes additional;
-    unsigned strength;
     bool prediction_resistance;
 };
 
 /*
- * Fills out[0..len), in requests of at most DRNG_DRBG_MAX_REQUEST and the limit of bytes. A generator that has no seed,
- * or whose seed is due for another one, takes one first; if there is none, the result is that of the source, or
- * DRNG_NO_SEED.
+ * Fills out[0..len), where out may be NULL if len is 0. extras NULL: there are none. Works in requests of at most
+ * DRNG_DRBG_MAX_REQUEST and the limit of bytes. A generator that has no seed, or whose seed is due for another one,
+ * takes one first; if there is none, the result is that of the source, or DRNG_NO_SEED.
  */
-DRNG_MUST_CHECK enum drng_result drng_generator_generate(struct drng_generator *generator,
-                                                         const struct drng_request *request);
+DRNG_MUST_CHECK enum drng_result drng_generator_generate(struct drng_generator *generator, uint8_t *out, size_t len,
+                                                         unsigned strength, const struct drng_extras *extras);
 
 /* Counts one request of len bytes. `shared`: several threads do, on these counts. */
 void drng_request_counts_add(struct drng_request_counts *counts, bool shared, size_t len);

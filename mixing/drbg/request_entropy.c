@@ -3,8 +3,6 @@
 
 #include "mixing/drbg/request_entropy.h"
 
-#include <string.h>
-
 #include "mixing/machine/os.h"
 #include "mixing/machine/wipe.h"
 
@@ -63,26 +61,12 @@ static __attribute__((noinline)) uint64_t kernel_and_time(void)
     return mixed;
 }
 
-/* A dry one may be left alone. */
-static inline bool is_asked(const struct drng_instruction *in, bool asks_dry)
-{
-    return !atomic_load_explicit(&in->disabled, memory_order_relaxed) &&
-           (asks_dry || !atomic_load_explicit(&in->left_alone, memory_order_relaxed));
-}
-
-/* Of zeros or ones is none: of good words this costs two in 2^64. */
-static inline bool is_word(uint64_t word, uint64_t before)
-{
-    return word + 1 > 1 && word != before;
-}
-
-/* What an instruction comes to that was dry, or has not given a word at once, or not a good one. */
-static __attribute__((noinline, cold)) bool gives_word_late(struct drng_instruction *in, bool given, uint64_t before,
-                                                            uint64_t *word)
+__attribute__((cold)) bool drng_gives_word_late(struct drng_instruction *in, bool given, uint64_t before,
+                                                uint64_t *word)
 {
     const unsigned dry = atomic_load_explicit(&in->dry, memory_order_relaxed);
     uint64_t retries = given ? 0 : 1;
-    given = (given || drng_try_word(in->row->read, in->row->tries - 1, &retries, word)) && is_word(*word, before);
+    given = (given || drng_try_word(in->row->read, in->row->tries - 1, &retries, word)) && drng_is_word(*word, before);
     const unsigned now = given ? 0 : dry + (dry < MOST_DRY);
     atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
     atomic_store_explicit(&in->dry, now, memory_order_relaxed);
@@ -90,26 +74,11 @@ static __attribute__((noinline, cold)) bool gives_word_late(struct drng_instruct
     return given;
 }
 
-/* Whether it gives a word other than `before`. */
-static inline bool gives_word(struct drng_instruction *in, uint64_t before, uint64_t *word)
+/* A dry one may be left alone. */
+static bool is_asked(const struct drng_instruction *in, bool asks_dry)
 {
-    const bool given = in->row->read(word);
-    if (__builtin_expect(given && is_word(*word, before), 1) &&
-        __builtin_expect(atomic_load_explicit(&in->dry, memory_order_relaxed) == 0, 1)) {
-        return true;
-    }
-    return gives_word_late(in, given, before, word);
-}
-
-/* That is not the first. */
-static __attribute__((noinline, cold)) bool another_gives_word(const struct drng_request_words *words, bool asks_dry,
-                                                               uint64_t *word)
-{
-    bool given = false;
-    for (unsigned i = 1; !given && words->instructions[0] != NULL && words->instructions[i] != NULL; i++) {
-        given = is_asked(words->instructions[i], asks_dry) && gives_word(words->instructions[i], 0, word);
-    }
-    return given;
+    return !atomic_load_explicit(&in->disabled, memory_order_relaxed) &&
+           (asks_dry || !atomic_load_explicit(&in->left_alone, memory_order_relaxed));
 }
 
 static enum drng_result why_no_word(const struct drng_request_words *words)
@@ -122,21 +91,22 @@ static enum drng_result why_no_word(const struct drng_request_words *words)
     return DRNG_UNAVAILABLE;
 }
 
-enum drng_result drng_request_entropy(const struct drng_request_words *words, bool hardware_only, uint64_t *before,
-                                      struct drng_counters *counters, uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
+__attribute__((cold)) enum drng_result drng_request_entropy_from(unsigned i, const struct drng_request_words *words,
+                                                                 bool hardware_only, uint64_t *before,
+                                                                 struct drng_counters *counters, uint64_t *word)
 {
-    struct drng_instruction *first = words->instructions[0];
-    uint64_t word = 0;
-    if (__builtin_expect(first != NULL && is_asked(first, hardware_only) && gives_word(first, *before, &word), 1)) {
-        *before = word;
-    } else if (!another_gives_word(words, hardware_only, &word)) {
-        if (hardware_only) {
-            return why_no_word(words);
+    for (; i < DRNG_INSTRUCTIONS && words->instructions[i] != NULL; i++) {
+        struct drng_instruction *in = words->instructions[i];
+        const uint64_t last = i == 0 ? *before : 0;
+        if (is_asked(in, hardware_only) && drng_gives_word_late(in, in->row->read(word), last, word)) {
+            *before = i == 0 ? *word : *before;
+            return DRNG_OK;
         }
-        word = kernel_and_time();
-        drng_count(&counters->kernel_requests);
     }
-    memcpy(out, &word, DRNG_REQUEST_ENTROPY_LEN);
-    drng_wipe(&word, sizeof(word));
+    if (hardware_only) {
+        return why_no_word(words);
+    }
+    *word = kernel_and_time();
+    drng_count(&counters->kernel_requests);
     return DRNG_OK;
 }

@@ -61,13 +61,41 @@ bool drng_request_words_serve(const struct drng_request_words *words);
 /* The next request asks dry instructions once more. To be called with each seed. */
 void drng_request_words_ask_again(const struct drng_request_words *words);
 
+/* Of zeros or ones is none: of good words this costs two in 2^64. */
+static inline bool drng_is_word(uint64_t word, uint64_t before)
+{
+    return word + 1 > 1 && word != before;
+}
+
+/* What an instruction comes to that was dry, or has not given a word at once, or not a good one. */
+bool drng_gives_word_late(struct drng_instruction *in, bool given, uint64_t before, uint64_t *word);
+
+/* drng_request_entropy() of the instructions from this one on, and of the kernel. */
+DRNG_MUST_CHECK enum drng_result drng_request_entropy_from(unsigned i, const struct drng_request_words *words,
+                                                           bool hardware_only, uint64_t *before,
+                                                           struct drng_counters *counters, uint64_t *word);
+
 /*
- * Fills out; without hardware_only always, if need be by a system call, which *counters counts. With it dry
- * instructions are asked, too, and out is as it was after a failure: DRNG_EXHAUSTED if they gave no word now,
- * DRNG_UNAVAILABLE if none may be asked any more. *before is this generator's last word of the first instruction, 0 at
- * first. If the instruction gives it again, or zeros or ones, it has stuck, and counts as dry: no health test sees that
- * where another instruction makes the seeds.
+ * Makes the word; without hardware_only always, if need be by a system call, which *counters counts. With it dry
+ * instructions are asked, too, and may fail: DRNG_EXHAUSTED if they gave no word now, DRNG_UNAVAILABLE if none may be
+ * asked any more. *before is this generator's last word of the first instruction, 0 at first. If the instruction gives
+ * it again, or zeros or ones, it has stuck, and counts as dry: no health test sees that where another instruction makes
+ * the seeds.
  */
-DRNG_MUST_CHECK enum drng_result drng_request_entropy(const struct drng_request_words *words, bool hardware_only,
-                                                      uint64_t *before, struct drng_counters *counters,
-                                                      uint8_t out[DRNG_REQUEST_ENTROPY_LEN]);
+DRNG_MUST_CHECK static inline enum drng_result drng_request_entropy(const struct drng_request_words *words,
+                                                                    bool hardware_only, uint64_t *before,
+                                                                    struct drng_counters *counters, uint64_t *word)
+{
+    const struct drng_instruction *first = words->instructions[0];
+    const bool asked = first != NULL && !atomic_load_explicit(&first->disabled, memory_order_relaxed) &&
+                       atomic_load_explicit(&first->dry, memory_order_relaxed) == 0;
+    if (__builtin_expect(asked, 1)) {
+        const bool given = first->row->read(word);
+        if (__builtin_expect(given && drng_is_word(*word, *before), 1) ||
+            drng_gives_word_late(words->instructions[0], given, *before, word)) {
+            *before = *word;
+            return DRNG_OK;
+        }
+    }
+    return drng_request_entropy_from(asked ? 1 : 0, words, hardware_only, before, counters, word);
+}

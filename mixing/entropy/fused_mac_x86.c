@@ -32,7 +32,8 @@ LANE_TARGET enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drn
     uint64_t low = 0;
     uint64_t high = 0;
     __m128i rk[ROUND_KEYS];
-    expand_and_encrypt(rk, mac->key, 16, NULL, 0);
+    load_key(rk, mac->key, 16);
+    expand_and_encrypt(rk, 16, NULL, 0);
     __m128i state = _mm_loadu_si128((const __m128i *)mac->state);
 
     for (size_t i = 0; i <= blocks && read && passed; i++) {

@@ -59,6 +59,7 @@ void drng_clone_open(void)
     }
     atomic_store(&drng_clone_watch.marker, marker);
     atomic_store(&drng_clone_watch.device, mapped);
+    atomic_store(&drng_fork_page->epoch, 0);
 }
 
 /*
@@ -92,6 +93,23 @@ uint64_t drng_clone_count(void)
         return look_closely(device);
     }
     return atomic_load_explicit(&drng_clone_watch.count, memory_order_relaxed);
+}
+
+/*
+ * Without a device nothing but a fork changes the epoch, and that wipes what is noted here. It is taken back where a
+ * fork came before the store, into the child's page, or a device was mapped meanwhile.
+ */
+uint64_t drng_epoch_look(void)
+{
+    const uint64_t generation = drng_fork_generation();
+    const uint64_t epoch = generation + drng_clone_count();
+    if (!drng_clone_is_watched()) {
+        atomic_store(&drng_fork_page->epoch, epoch);
+        if (atomic_load(&drng_fork_page->generation) != generation || atomic_load(&drng_clone_watch.device) != NULL) {
+            atomic_store(&drng_fork_page->epoch, 0);
+        }
+    }
+    return epoch;
 }
 
 /*

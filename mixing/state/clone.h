@@ -63,6 +63,9 @@ static inline bool drng_clone_is_watched(void)
 /* How often this process, or an ancestor before it forked, has noticed that its machine was copied. */
 uint64_t drng_clone_count(void);
 
+/* drng_epoch() where it is not noted: in a new process, and where there is a device. */
+uint64_t drng_epoch_look(void);
+
 /*
  * The epoch of this memory: another number in each child process, and after each change of the marker. Neither summand
  * ever decreases, so the sum changes whenever one of them does. The compiler moves no access to memory from before the
@@ -71,12 +74,8 @@ uint64_t drng_clone_count(void);
 static inline uint64_t drng_epoch(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
-    const uint64_t generation = atomic_load_explicit(&drng_fork_page->generation, memory_order_relaxed);
-    const struct drng_vmclock *device = atomic_load_explicit(&drng_clone_watch.device, memory_order_acquire);
-    if (__builtin_expect(generation == 0 || device != NULL, 0)) {
-        return drng_fork_generation() + drng_clone_count();
-    }
-    return generation + atomic_load_explicit(&drng_clone_watch.count, memory_order_relaxed);
+    const uint64_t epoch = atomic_load_explicit(&drng_fork_page->epoch, memory_order_relaxed);
+    return __builtin_expect(epoch != 0, 1) ? epoch : drng_epoch_look();
 }
 
 /*

@@ -83,6 +83,7 @@ enum drng_process_lock {
 struct drng_fork_page {
     atomic_uint_least64_t generation; /* 0: this process has not asked for it yet */
     atomic_uint_least64_t token;      /* the same */
+    atomic_uint_least64_t epoch;      /* drng_epoch(), clone.h; 0: it must be looked for */
     atomic_uint forked;               /* 1: this process has called fork(), or its page is one that was not wiped */
     atomic_uint memory_lock;          /* enum drng_memory_lock (secmem.h) */
     struct drng_lock locks[DRNG_LOCKS];

@@ -56,15 +56,15 @@ void drng_place_free(struct drng_place *place)
 /* ---- Calls ---- */
 
 /* In an epoch that has ended nothing starts over: a call further up on this stack may have done so already. */
-struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, const struct drng_place *place,
+struct drng_guarded *drng_guard_start_over(struct drng_guard guard, const struct drng_place *place,
                                            struct drng_guarded *slot, enum drng_locking locking)
 {
-    if (!drng_guard_is_mine(guard)) {
+    if (!drng_guard_is_mine(&guard)) {
         drng_guard_give_back(place, slot, locking, true);
         return NULL;
     }
     drng_guard_wipe(slot, place->size);
-    slot->epoch = guard->epoch;
+    slot->epoch = guard.epoch;
     return slot;
 }
 

@@ -139,16 +139,14 @@ enum drng_locking {
 };
 
 /*
- * A lock that no thread waits for needs no mutex: one exchange and one store, which are half of its cost. Its holder is
- * the address of what the thread has noted, since asking for pthread_self() is a call. Without a lock a holder of 1
- * keeps out a call that a foreign parent lets in while the one below it has the slot.
+ * A lock that no thread waits for needs no mutex: one exchange and one store, which are half of its cost. Nobody asks
+ * who its holder is, since asking for pthread_self() is a call. Without a lock a holder of 1 keeps out a call that a
+ * foreign parent lets in while the one below it has the slot.
  */
 static inline bool drng_guard_lock(const struct drng_guard *guard, struct drng_guarded *slot, enum drng_locking locking)
 {
-    uintptr_t nobody = 0;
     if (locking == DRNG_TRIES) {
-        return atomic_compare_exchange_strong_explicit(&slot->lock.holder, &nobody, (uintptr_t)&drng_inside,
-                                                       memory_order_acquire, memory_order_relaxed);
+        return atomic_exchange_explicit(&slot->lock.holder, 1, memory_order_acquire) == 0;
     }
     if (locking == DRNG_WAITS) {
         return drng_lock(&slot->lock);
@@ -160,19 +158,18 @@ static inline bool drng_guard_lock(const struct drng_guard *guard, struct drng_g
     return true;
 }
 
-/* As drng_unlock(), it does nothing in a child that was forked since the slot was taken. */
+/* In a child that was forked since the slot was taken it changes nothing: there the lock is free. */
 static inline void drng_guard_unlock(struct drng_guarded *slot, enum drng_locking locking)
 {
     if (__builtin_expect(locking == DRNG_WAITS, 0)) {
         drng_unlock(&slot->lock);
-    } else if (locking == DRNG_ALONE ||
-               atomic_load_explicit(&slot->lock.holder, memory_order_relaxed) == (uintptr_t)&drng_inside) {
+    } else {
         atomic_store_explicit(&slot->lock.holder, 0, memory_order_release);
     }
 }
 
 /* The slow path of drng_guard_take(). */
-struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, const struct drng_place *place,
+struct drng_guarded *drng_guard_start_over(struct drng_guard guard, const struct drng_place *place,
                                            struct drng_guarded *slot, enum drng_locking locking);
 
 /*
@@ -193,7 +190,8 @@ static inline struct drng_guarded *drng_guard_take(const struct drng_guard *guar
     if (__builtin_expect(!drng_guard_lock(guard, slot, locking), 0)) {
         return NULL;
     }
-    return __builtin_expect(slot->epoch == guard->epoch, 1) ? slot : drng_guard_start_over(guard, place, slot, locking);
+    return __builtin_expect(slot->epoch == guard->epoch, 1) ? slot
+                                                            : drng_guard_start_over(*guard, place, slot, locking);
 }
 
 /*

@@ -167,6 +167,18 @@ static const OSSL_PARAM *gettable_ctx_params(ossl_unused void *vdrbg, ossl_unuse
     return known;
 }
 
+static __attribute__((noinline)) int get_any_params(struct drng_drbg *d, OSSL_PARAM params[])
+{
+    struct drng_generator *g = &d->generator;
+    struct drng_generator_config config;
+    if (answer(d, drng_generator_config(g, &config)) == 0) {
+        return 0;
+    }
+    const struct drng_generator_lengths lengths = drng_generator_lengths(&config);
+    const struct drng_answer answers[] = {GETTABLE(DRNG_NUMBER, DRNG_TEXT)};
+    return drng_params_answer(params, answers, sizeof(answers) / sizeof(*answers));
+}
+
 static int get_ctx_params(void *vdrbg, OSSL_PARAM params[])
 {
     /* Before each request libcrypto asks for max_request, and for nothing else. */
@@ -178,15 +190,7 @@ static int get_ctx_params(void *vdrbg, OSSL_PARAM params[])
         params[0].return_size = sizeof(max_request);
         return 1;
     }
-    struct drng_drbg *d = vdrbg;
-    struct drng_generator *g = &d->generator;
-    struct drng_generator_config config;
-    if (answer(d, drng_generator_config(g, &config)) == 0) {
-        return 0;
-    }
-    const struct drng_generator_lengths lengths = drng_generator_lengths(&config);
-    const struct drng_answer answers[] = {GETTABLE(DRNG_NUMBER, DRNG_TEXT)};
-    return drng_params_answer(params, answers, sizeof(answers) / sizeof(*answers));
+    return get_any_params(vdrbg, params);
 }
 
 static const OSSL_PARAM *settable_ctx_params(ossl_unused void *vdrbg, ossl_unused void *provctx)
@@ -303,14 +307,10 @@ static int generate(void *vdrbg, unsigned char *out, size_t len, unsigned streng
         drng_wipe(out, len);
         return 0;
     }
-    const struct drng_request request = {
-        .out = out,
-        .len = len,
-        .additional = given(additional, additional_len),
-        .strength = strength,
-        .prediction_resistance = prediction_resistance != 0,
-    };
-    const enum drng_result result = drng_generator_generate(&d->generator, &request);
+    const struct drng_extras extras = {given(additional, additional_len), prediction_resistance != 0};
+    const bool has_some = extras.additional.len > 0 || extras.prediction_resistance;
+    const enum drng_result result =
+        drng_generator_generate(&d->generator, out, len, strength, has_some ? &extras : NULL);
     return __builtin_expect(result == DRNG_OK, 1) ? 1 : drng_raise_result(&d->provctx->core, result, true);
 }
 

@@ -153,35 +153,34 @@ static inline unsigned number_of_thread(void)
 }
 
 /* DRNG_BUSY: another thread draws from this pair, or the call is refused. */
-static inline enum drng_result draw_from(struct pair *pair, int which, const struct drng_request *request)
+static inline enum drng_result draw_from(struct pair *pair, int which, void *buffer, size_t len, unsigned strength)
 {
-    return drng_generator_generate(&pair->generator[which == OSSL_PROV_RANDOM_PRIVATE], request);
+    return drng_generator_generate(&pair->generator[which == OSSL_PROV_RANDOM_PRIVATE], buffer, len, strength, NULL);
 }
 
 /* From the thread's own pair, which may have to be made, and where another thread draws from that, from the others. */
-static __attribute__((noinline, cold)) int draw_from_any(struct drng_provctx *provctx, int which,
-                                                         const struct drng_request *request, enum drng_result result)
+static __attribute__((noinline, cold)) int draw_from_any(struct drng_provctx *provctx, int which, void *buffer,
+                                                         size_t len, unsigned strength, enum drng_result result)
 {
     for (unsigned i = 0; result == DRNG_BUSY && i <= OTHERS; i++) {
         struct pair *pair = &provctx->pairs->pairs[i < OTHERS ? (number_of_thread() + i) % PAIRS : PAIRS];
         result = atomic_load_explicit(&pair->made, memory_order_acquire) ? DRNG_OK : make(provctx, pair);
-        result = result == DRNG_OK ? draw_from(pair, which, request) : result;
+        result = result == DRNG_OK ? draw_from(pair, which, buffer, len, strength) : result;
     }
     if (result == DRNG_OK) {
         return 1;
     }
-    drng_wipe(request->out, request->len);
+    drng_wipe(buffer, len);
     return drng_raise_result(&provctx->core, result, true);
 }
 
 int drng_random_bytes(void *vprovctx, int which, void *buffer, size_t len, unsigned strength)
 {
-    const struct drng_request request = {.out = buffer, .len = len, .strength = strength};
     struct drng_provctx *provctx = vprovctx;
     struct pair *pair = &provctx->pairs->pairs[number_of_thread() % PAIRS];
     enum drng_result result = DRNG_BUSY;
     if (__builtin_expect(atomic_load_explicit(&pair->made, memory_order_acquire), 1)) {
-        result = draw_from(pair, which, &request);
+        result = draw_from(pair, which, buffer, len, strength);
     }
-    return __builtin_expect(result == DRNG_OK, 1) ? 1 : draw_from_any(provctx, which, &request, result);
+    return __builtin_expect(result == DRNG_OK, 1) ? 1 : draw_from_any(provctx, which, buffer, len, strength, result);
 }

@@ -29,14 +29,14 @@ DRAWS = int(re.search(r"\bDRAWS = (\d+)", SOURCE.read_text(encoding="utf-8"))[1]
 # The load has all that drng does there. Other versions of GCC make a few per cent more.
 MOST = {
     "load": 100_000,
-    "random_provider, 16 bytes": 595,
-    "random_provider, 32 bytes": 630,
-    "EVP_RAND, 16 bytes": 625,
-    "EVP_RAND, 32 bytes": 660,
-    "random_provider, 16 bytes, mixing": 890,
-    "random_provider, 32 bytes, mixing": 925,
-    "EVP_RAND, 16 bytes, mixing": 925,
-    "EVP_RAND, 32 bytes, mixing": 960,
+    "random_provider, 16 bytes": 485,
+    "random_provider, 32 bytes": 510,
+    "EVP_RAND, 16 bytes": 515,
+    "EVP_RAND, 32 bytes": 540,
+    "random_provider, 16 bytes, mixing": 690,
+    "random_provider, 32 bytes, mixing": 715,
+    "EVP_RAND, 16 bytes, mixing": 720,
+    "EVP_RAND, 32 bytes, mixing": 750,
 }
 
 

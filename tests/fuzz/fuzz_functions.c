@@ -226,6 +226,7 @@ static void random_bytes(struct fuzz_input *input)
 static void fork_all(void)
 {
     atomic_store(&drng_fork_page->generation, 0);
+    atomic_store(&drng_fork_page->epoch, 0);
 }
 
 static void uninstantiate(const struct slot *slot)

@@ -116,7 +116,7 @@ static void request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out
 {
     uint8_t stream[SHORT + 3 * BLOCK];
     uint8_t *next = NULL;
-    if (out_len > 0 && fresh != NULL) {
+    if (fresh != NULL) {
         next = run(key, key_len, v, stream, 0, fresh);
         memcpy(key, next, key_len);
         memcpy(v, next + key_len, BLOCK);
@@ -136,11 +136,6 @@ static void request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out
     if (is_child) {
         draw_in_handler();
     }
-}
-
-static void update(uint8_t *key, size_t key_len, uint8_t v[BLOCK], const uint8_t *fresh)
-{
-    request(key, key_len, v, NULL, 0, fresh);
 }
 
 /* The request that is interrupted, and the next one, of parent and child. */
@@ -528,7 +523,6 @@ int main(void)
     real = drng_process.machine.aes;
     struct drng_aes with_handlers = *real;
     with_handlers.request = request;
-    with_handlers.update = update;
     with_handlers.short_len = SHORT;
     drng_process.machine.aes = &with_handlers;
     const int result = unit_run("handlers");

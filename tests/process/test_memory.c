@@ -140,8 +140,7 @@ static int crash_with_secrets(const struct crash *crash)
     struct rlimit core;
     struct drng_drbg *drbg = ready_drbg();
     const struct drng_ctr_drbg *secret = inside_drbg(&drbg->generator);
-    const struct drng_request request = {.out = marker, .len = sizeof(marker)};
-    if (drng_generator_generate(&drbg->generator, &request) != DRNG_OK ||
+    if (drng_generator_generate(&drbg->generator, marker, sizeof(marker), 0, NULL) != DRNG_OK ||
         (crash->dump_secrets && !allow_dump(secret))) {
         return 1;
     }

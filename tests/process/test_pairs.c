@@ -4,13 +4,14 @@
  * handlers that come while a pair is made, and instances that come and go.
  *
  * Handlers and other threads come by events: every call of pthread_mutex_lock(), pthread_mutex_unlock() and
- * drng_ctr_drbg_generate() comes here (--wrap).
+ * time(), which a draw asks once it has its slot, comes here (--wrap).
  */
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "mixing/state/fork.h"
@@ -323,18 +324,16 @@ enum { TRIED = 4 }; /* pairs: a thread's own, and the next ones */
 
 static _Thread_local void (*comes_in_draw)(void);
 
-enum drng_result __real_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
-                                               struct drng_bytes additional, const uint8_t *fresh);
+time_t __real_time(time_t *now);
 
-enum drng_result __wrap_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
-                                               struct drng_bytes additional, const uint8_t *fresh)
+time_t __wrap_time(time_t *now)
 {
     void (*const comes)(void) = comes_in_draw;
     comes_in_draw = NULL;
     if (comes != NULL) {
         comes();
     }
-    return __real_drng_ctr_drbg_generate(drbg, out, out_len, additional, fresh);
+    return __real_time(now);
 }
 
 static unsigned taken;       /* pairs whose threads are in the middle of a draw */

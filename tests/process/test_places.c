@@ -23,12 +23,14 @@ static unsigned wrong;
 static size_t served; /* of the handlers' draws */
 static size_t refused;
 
-enum drng_result __real_drng_generator_generate(struct drng_generator *g, const struct drng_request *request);
+enum drng_result __real_drng_generator_generate(struct drng_generator *g, uint8_t *out, size_t len, unsigned strength,
+                                                const struct drng_extras *extras);
 
-enum drng_result __wrap_drng_generator_generate(struct drng_generator *g, const struct drng_request *request)
+enum drng_result __wrap_drng_generator_generate(struct drng_generator *g, uint8_t *out, size_t len, unsigned strength,
+                                                const struct drng_extras *extras)
 {
     wrong += g->parent == NULL || g->parent->source_arg != drawn_from; /* the primary's source is its instance */
-    return __real_drng_generator_generate(g, request);
+    return __real_drng_generator_generate(g, out, len, strength, extras);
 }
 
 static bool draw(size_t context)

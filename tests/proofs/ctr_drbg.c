@@ -331,8 +331,9 @@ void prove_reseed_due(void)
     CLAIM(due || limits.bytes == 0 || (drbg.generated <= limits.bytes && len <= limits.bytes - drbg.generated),
           "no byte beyond the limit");
     CLAIM(due || drbg.reseed_counter <= UINT64_C(1) << 48, "the standard's limit always holds");
-    CLAIM(!due || drbg.reseed_counter > UINT64_C(1) << 48 || limits.requests != 0 || limits.interval != 0 ||
-              limits.bytes != 0,
+    CLAIM(due || drbg.reseed_counter != 0, "no request without a seed");
+    CLAIM(!due || drbg.reseed_counter == 0 || drbg.reseed_counter > UINT64_C(1) << 48 || limits.requests != 0 ||
+              limits.interval != 0 || limits.bytes != 0,
           "limits of 0 make no reseed due");
     REACHED("an answer");
 }

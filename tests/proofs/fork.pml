@@ -185,10 +185,10 @@ hidden short base;
 #define LOCKS (F(LEVEL) > 0)
 #endif
 
-/* A look at the epoch. */
+/* A look at the epoch. What is noted in the page is this sum, or 0 after a fork and where copies may come. */
 inline see()
 {
-    /* drng_epoch: atomic_load_explicit(&drng_fork_page->generation, memory_order_relaxed) */
+    /* drng_epoch: atomic_load_explicit(&drng_fork_page->epoch, memory_order_relaxed) */
     /* drng_fork_enter: atomic_compare_exchange_strong(&drng_fork_page->generation, &generation, next) */
     m[GENERATION] = (m[GENERATION] == 0 -> F(ASKS) : m[GENERATION]);
     F(ASKS) = 0;
@@ -435,7 +435,7 @@ proctype thread(byte t)
     /* drng_guard_take: slot->epoch == guard->epoch */
     :: atomic { RUNS(fresh) -> F(AT) = (S(EPOCH) == F(EPOCH) -> work : over) }
 
-    /* drng_guard_start_over: drng_guard_is_mine(guard) */
+    /* drng_guard_start_over: drng_guard_is_mine(&guard) */
     :: atomic {
         SEES(over) ->
         see();
@@ -452,7 +452,7 @@ proctype thread(byte t)
     :: atomic { RUNS(wipe) -> wipe_slot(); F(AT) = stamp }
 #endif
 
-    /* drng_guard_start_over: slot->epoch = guard->epoch */
+    /* drng_guard_start_over: slot->epoch = guard.epoch */
     :: atomic { RUNS(stamp) -> S(EPOCH) = F(EPOCH); F(AT) = work }
 
     /* ---- Work: a seed ---- */

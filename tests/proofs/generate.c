@@ -127,7 +127,12 @@ static void any_update(uint8_t *key, size_t key_len, uint8_t v[BLOCK], const uin
 static void any_request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out, size_t out_len,
                         const uint8_t *fresh)
 {
-    CLAIM(out_len > 0 && out_len <= SHORT_LEN, "at least one byte, and at most short_len");
+    CLAIM(out_len <= SHORT_LEN && __CPROVER_w_ok(key, 32), "at most short_len, and the key has room for any");
+    if (out_len == 0) {
+        CLAIM(fresh == NULL, "an Update alone");
+        any_update(key, key_len, v, NULL);
+        return;
+    }
     CLAIM(out == output && out_len == output_len, "all of the output");
     if (fresh != NULL) {
         any_update(key, key_len, v, fresh);
@@ -136,8 +141,7 @@ static void any_request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t 
     cipher.whole = out_len;
 }
 
-static const struct drng_aes any_aes = {
-    .name = "any", .ctr = any_ctr, .request = any_request, .update = any_update, .short_len = SHORT_LEN};
+static const struct drng_aes any_aes = {.name = "any", .ctr = any_ctr, .request = any_request, .short_len = SHORT_LEN};
 #else
 static const struct drng_aes any_aes = {.name = "any", .ctr = any_ctr};
 #endif

@@ -162,9 +162,9 @@ proctype frame(byte t)
     }
 
     /* ---- A draw from one of its generators ---- */
-    /* draw_from: drng_generator_generate(&pair->generator[which == OSSL_PROV_RANDOM_PRIVATE], request) */
+    /* draw_from: drng_generator_generate(&pair->generator[which == OSSL_PROV_RANDOM_PRIVATE], buffer, len, strength, NULL) */
     :: atomic { RUNS(at_enter_draw) -> assert(made); enter(at_slot) }
-    /* drng_guard_lock: atomic_compare_exchange_strong_explicit(&slot->lock.holder, &nobody, (uintptr_t)&drng_inside */
+    /* drng_guard_lock: atomic_exchange_explicit(&slot->lock.holder, 1, memory_order_acquire) == 0 */
     :: atomic {
         RUNS(at_slot) ->
         f[t].pair = 0;
@@ -207,11 +207,14 @@ proctype frame(byte t)
         f[t].at = at_give_back
     }
     /* drng_guard_unlock: drng_unlock(&slot->lock) */
-    /* drng_guard_unlock: atomic_load_explicit(&slot->lock.holder, memory_order_relaxed) == (uintptr_t)&drng_inside */
+    /* drng_guard_unlock: atomic_store_explicit(&slot->lock.holder, 0, memory_order_release) */
     :: atomic {
         RUNS(at_give_back) ->
         using[f[t].pair] = 0;
-        unlock(slot_holder[f[t].pair]);
+        if
+        :: f[t].pair == 0 -> slot_holder[0] = 0
+        :: else -> unlock(slot_holder[1])
+        fi;
         f[t].at = at_last
     }
     /* drng_guard_run: if (drng_guard_is_mine(&guard)) */
@@ -225,7 +228,7 @@ proctype frame(byte t)
     }
 
     /* ---- A call that is refused: zeros, and 0 ---- */
-    /* draw_from_any: drng_wipe(request->out, request->len) */
+    /* draw_from_any: drng_wipe(buffer, len) */
     :: atomic {
         RUNS(at_refused) ->
         if

@@ -140,6 +140,7 @@ static bool dry_at_a_fork(struct scripted_instruction *cpu, uint64_t *word)
 {
     if (cpu->executions <= DRNG_RDRAND_TRIES) {
         atomic_store(&drng_fork_page->generation, 0);
+        atomic_store(&drng_fork_page->epoch, 0);
         return false;
     }
     return scripted_good(cpu, word);

@@ -50,8 +50,7 @@ come(int unused)
     if (in_child && seen->count < 8) {
         uint8_t *draw = seen->draw[seen->count];
         memset(draw, 0xaa, LEN);
-        const bool served =
-            drng_generator_generate(&generator, &(struct drng_request){.out = draw, .len = LEN}) == DRNG_OK;
+        const bool served = drng_generator_generate(&generator, draw, LEN, 0, NULL) == DRNG_OK;
         seen->refused += !served && bytes_are(draw, LEN, 0);
         seen->count += served;
     }
@@ -116,7 +115,7 @@ static void fork_while_called_out(int where)
                                         .counters = &counters,
                                         .config = {.key_len = DRNG_AES_MAX_KEY, .use_df = true}};
     CU_ASSERT_TRUE_FATAL(drng_generator_init(&generator));
-    const enum drng_result result = drng_generator_generate(&generator, &(struct drng_request){.out = out, .len = LEN});
+    const enum drng_result result = drng_generator_generate(&generator, out, LEN, 0, NULL);
     fork_in = 0;
     if (in_child) {
         memcpy(seen->out, out, LEN);

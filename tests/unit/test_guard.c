@@ -93,6 +93,7 @@ static bool holds(const struct slot *slot, uint8_t byte)
 static void copy_the_machine(void)
 {
     atomic_fetch_add(&drng_clone_watch.count, 1);
+    atomic_store(&drng_fork_page->epoch, 0); /* where there is a device nothing is noted */
 }
 
 static bool got; /* what another thread or a handler found out */

@@ -112,7 +112,7 @@ UNIT_TEST("zero is a word")
 /* A request takes one word, and does not wait for an instruction that has none: then the kernel is asked. */
 UNIT_TEST("a request takes one word")
 {
-    uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
+    uint64_t fresh[1];
     struct scripted_instruction *cpu = &scripted_rows[DRNG_WORDS_INSTRUCTION];
     const struct drng_request_words words = {{&instructions[DRNG_WORDS_INSTRUCTION], NULL}};
     set_up();
@@ -131,7 +131,7 @@ enum { DRY_REQUESTS = 64 };
 /* What a CPU announces and never gives is not asked in each request: the kernel's bytes are, and they are counted. */
 UNIT_TEST("an instruction that never answers is left alone")
 {
-    uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
+    uint64_t fresh[1];
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         const struct drng_request_words words = {{&instructions[i], NULL}};
         const uint64_t tries = drng_instruction_rows[i].tries;

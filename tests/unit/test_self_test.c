@@ -213,16 +213,11 @@ static void output_and_update(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_B
     memcpy(v, state + key_len, DRNG_AES_BLOCK);
 }
 
-static void update_by_ctr(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], const uint8_t *fresh)
-{
-    output_and_update(key, key_len, v, NULL, 0, fresh);
-}
-
 static void request_by_ctr(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
                            const uint8_t *fresh)
 {
     if (fresh != NULL) {
-        update_by_ctr(key, key_len, v, fresh);
+        output_and_update(key, key_len, v, NULL, 0, fresh);
     }
     output_and_update(key, key_len, v, out, out_len, fresh);
     if (out_len >= wrong_from && out_len <= wrong_to) {
@@ -238,7 +233,6 @@ static bool request_is_found(size_t from, size_t to)
                                  .ctr = drng_aes_portable.ctr,
                                  .cbc = drng_aes_portable.cbc,
                                  .request = request_by_ctr,
-                                 .update = update_by_ctr,
                                  .short_len = 256};
     const char *what = NULL;
     wrong_from = from;

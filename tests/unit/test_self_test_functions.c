@@ -57,8 +57,8 @@ enum drng_result __real_drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, co
                                                   time_t now);
 enum drng_result __real_drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
                                              struct drng_bytes additional, time_t now);
-enum drng_result __real_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
-                                               struct drng_bytes additional, const uint8_t *fresh);
+enum drng_result __real_drng_ctr_drbg_generate_any(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
+                                                   struct drng_bytes additional, const uint8_t *fresh);
 void __real_drng_ctr_drbg_uninstantiate(struct drng_ctr_drbg *drbg);
 
 enum drng_result __wrap_drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes,
@@ -94,8 +94,8 @@ enum drng_result __wrap_drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct 
 
 static struct drng_ctr_drbg last; /* which generator was in use */
 
-enum drng_result __wrap_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
-                                               struct drng_bytes additional, const uint8_t *fresh)
+enum drng_result __wrap_drng_ctr_drbg_generate_any(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
+                                                   struct drng_bytes additional, const uint8_t *fresh)
 {
     const struct drng_ctr_drbg before = *drbg;
     if (drbg->reseed_counter == 0) {
@@ -107,7 +107,7 @@ enum drng_result __wrap_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8
         }
     }
     additional = is(no_input, drbg) ? without(additional) : additional;
-    const enum drng_result status = __real_drng_ctr_drbg_generate(drbg, out, out_len, additional, fresh);
+    const enum drng_result status = __real_drng_ctr_drbg_generate_any(drbg, out, out_len, additional, fresh);
     if (is(repeats, &before)) {
         memcpy(drbg->key, before.key, sizeof(before.key));
         memcpy(drbg->v, before.v, sizeof(before.v));

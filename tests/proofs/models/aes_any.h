@@ -76,13 +76,20 @@ static inline void any_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16]
     block_of_number(chain, value);
 }
 
-/* CTR_DRBG_Update follows the output in the same run of the counter. */
+/* CTR_DRBG_Update follows the output in the same run of the counter, and one with the fresh word comes before. */
 static inline void any_request(uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out, size_t out_len,
                                const uint8_t *fresh)
 {
     uint8_t stream[5 * 16];
     const size_t blocks = (out_len + 15) / 16;
     CLAIM(out_len <= 2 * 16, "at most short_len bytes");
+    CLAIM(__CPROVER_w_ok(key, 32), "the key has room for any");
+    if (fresh != NULL) {
+        any_request(key, key_len, v, out, 0, NULL);
+        for (size_t i = 0; i < 8; i++) {
+            key[i] ^= fresh[i];
+        }
+    }
     any_ctr(key, key_len, v, stream, blocks, stream + 16 * blocks, key_len == 16 ? 2 : 3);
     for (size_t i = 0; i < out_len; i++) {
         out[i] = stream[i];
@@ -97,14 +104,9 @@ static inline void any_request(uint8_t *key, size_t key_len, uint8_t v[16], uint
     }
 }
 
-static inline void any_update(uint8_t *key, size_t key_len, uint8_t v[16], const uint8_t *fresh)
-{
-    any_request(key, key_len, v, NULL, 0, fresh);
-}
-
 #ifdef REQUEST
 static const struct drng_aes any_aes = {
-    .name = "any", .ctr = any_ctr, .cbc = any_cbc, .request = any_request, .update = any_update, .short_len = 32};
+    .name = "any", .ctr = any_ctr, .cbc = any_cbc, .request = any_request, .short_len = 32};
 #else
 static const struct drng_aes any_aes = {.name = "any", .ctr = any_ctr, .cbc = any_cbc};
 #endif

@@ -116,6 +116,11 @@ static inline __m128i _mm_cmpgt_epi64(__m128i a, __m128i b)
     return (__m128i){{compare_words(a.word[0], b.word[0]), compare_words(a.word[1], b.word[1])}};
 }
 
+static inline __m128i _mm_cmpeq_epi64(__m128i a, __m128i b)
+{
+    return (__m128i){{a.word[0] == b.word[0] ? UINT64_MAX : 0, a.word[1] == b.word[1] ? UINT64_MAX : 0}};
+}
+
 static inline __m128i _mm_set1_epi64x(long long a)
 {
     return _mm_set_epi64x(a, a);
