@@ -20,13 +20,13 @@
  * Threads: every call may be made by several threads at once, also on one handle; but drng_close() is to be the last
  * call on its handle. Calls on one handle take turns.
  *
- * Signal handlers may make every call but drng_open() and drng_close(), and drng_bytes() once it has succeeded. One
- * that draws or reseeds while its own thread is in such a call gets DRNG_E_BUSY. Calls may change errno. A handler must
- * not leave a call that it interrupted by siglongjmp() or pthread_exit(), nor reach a cancellation point: its thread
- * gets DRNG_E_BUSY from then on, and after a jump a lock that the call held stays held.
+ * Signal handlers should not draw: one that draws or reseeds while its own thread is in such a call gets DRNG_E_BUSY.
+ * They may not call drng_open() and drng_close(), nor drng_bytes() before it has succeeded. Calls may change errno. A
+ * handler must not leave a call that it interrupted by siglongjmp() or pthread_exit(), nor reach a cancellation point:
+ * its thread gets DRNG_E_BUSY from then on, and after a jump a lock that the call held stays held.
  *
  * fork() and clone(): a child may go on with its parent's handles, and close them. It takes a new seed before its first
- * byte. The same holds for a copy of a virtual machine: libdrng(3), "Copies". If a signal handler forks in the middle
+ * byte. The same holds for a copy of a virtual machine: libdrng(3). If a signal handler forks in the middle
  * of a call, the child's calls get DRNG_E_BUSY until it returns from the handler; the call into which it returns starts
  * over at its first byte. What remains are the last 40 or so instructions of a call: there the child gets its
  * parent's bytes. A child that shares its parent's memory (vfork(), CLONE_VM) must make no call.
@@ -181,7 +181,7 @@ DRNG_RESULT int drng_open(drng **handle, enum drng_choice choice);
 
 /*
  * Fills bytes[0..len). Requests of more than 65,536 bytes are made of several. Where each request takes in a fresh word
- * of the CPU (libdrng(3), "Copies") and there is none, DRNG_ANY takes the kernel's; under the other choices the call
+ * of the CPU (libdrng(3)) and there is none, DRNG_ANY takes the kernel's; under the other choices the call
  * fails.
  */
 DRNG_RESULT int drng_read(drng *handle, void *bytes, size_t len);
