@@ -424,6 +424,7 @@ def test_several_services_beside_the_system(image: Image) -> None:
     answer = image.answer("on", "nginx", "apache2", "stunnel@a\\x2db")
     assert [entry["name"] for entry in answer["targets"]] == ["nginx", "apache2", "stunnel@a\\x2db"]
     assert shlex.split(answer["undo"]) == ["drng-enable", "off", "nginx", "apache2", "stunnel@a\\x2db"]
+    assert image.answer("on", "nginx", "--set", "fallback=no")["undo"] == "", "off would do more than undo that"
     drop_in = image.root / "etc/systemd/system/stunnel@a\\x2db.service.d/drng.conf"
     assert "Environment=OPENSSL_CONF=/etc/ssl/drng/stunnel@a\\\\x2db.cnf\n" in drop_in.read_text()
     assert {entry["name"] for entry in image.answer()["targets"]} == {"system", *(e["name"] for e in answer["targets"])}

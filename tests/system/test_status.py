@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -231,7 +232,8 @@ def test_all_units_are_shown_and_those_that_name_drng_are_checked() -> None:
     table = {group.label: group.table_line() for group in output.by_unit(processes)}
     assert [table[name][2] for name in "abc"] == ["drng", "drng", "OpenSSL"]
     assert table["c"][-1].endswith("names drng; use `drng-enable on c`")
-    assert [line.split(":")[0] for _, line in output.check_all(processes)] == ["a", "b"]
+    unknown = replace(without_drng(4, unit="d.service"), reason="elsewhere")
+    assert [line.split(":")[0] for _, line in output.check_all([*processes, unknown])] == ["a", "b"]
 
 
 # ---- Processes without drng, and none ----

@@ -360,6 +360,16 @@ def test_only_what_has_changed_is_restarted(service: Machine) -> None:
     assert invocation(service, "t.own") == before[1], "and not this one"
 
 
+def test_what_has_read_a_file_that_goes_is_restarted(service: Machine) -> None:
+    """Whoever serves it: it would name a file that is gone."""
+    server(service, program="/usr/bin/env OPENSSL_CONF=/dev/null /usr/bin/python3")
+    service.run("systemctl", "start", "t")
+    service.enable("on", "t", "--restart", status=3)
+    before = invocation(service)
+    service.enable("off", "t", "--restart")
+    assert invocation(service) != before
+
+
 @pytest.mark.parametrize("scope", ["t", "--system"])
 def test_what_does_not_run_or_does_not_run_yet_is_left_and_listed(service: Machine, scope: str) -> None:
     """In 1.0.0 a stopped one was started, and one that was activating kept the whole machine off drng."""

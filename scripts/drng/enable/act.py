@@ -76,14 +76,14 @@ class Change:
 
 
 def restart_one(change: Change, target: Target, unit: str, processes: list[who.Process]) -> None:
-    """One that is to be other than it is: it is on and started before, or is off and still has drng. Of a service that
-    is on, it is said in any case who serves."""
+    """One that is to be other than it is: it is on and started before, or is off and still has drng, or a file that has
+    just gone. Of a service that is on, it is said in any case who serves."""
     known, is_asked = restart.state(unit), bool(target.head and target.unit)
     if target.head:
         since = restart.started(known)
         is_due = any(os.stat(path).st_mtime > since for path in target.ours if os.path.exists(path))
     else:
-        is_due = any(each.uses == USES_DRNG for each in processes)
+        is_due = bool(target.unit and target.changed) or any(each.uses == USES_DRNG for each in processes)
     left = restart.why_left(unit, known) if is_due else ""
     if is_due and not left:
         change.ran.append(unit)
@@ -132,7 +132,9 @@ def say_what_next(request: Request, typed: str, undo: str, restarts: bool) -> No
     if request.restart and not restarts:
         Output.line("systemd does not run here, so nothing is restarted: restart what is to have it yourself")
     elif not restarts:
-        proof = f"; to see who serves them: drng-enable on {typed} --restart" * bool(undo and systemd.is_running())
+        proof = f"; to see who serves them: drng-enable on {typed} --restart" * (
+            request.verb == "on" and systemd.is_running()
+        )
         Output.line(f"running programs need a restart{proof}")
 
 
@@ -142,6 +144,7 @@ def switch(request: Request) -> tuple[list[Target], Answer]:
         raise Unchanged(f"{' '.join(tried)}: on trial until {trial.until()}: drng-enable confirm, or off, ends that")
     if request.trial and (kept := [target.typed for target in targets if target.head]):
         raise Unchanged(f"{', '.join(kept)}: on already, and not on trial")
+    new = [target for target in targets if not target.head]
     plans = [(target, target.on(request) if is_on else target.off()) for target in targets]
     change, until = Change([file for _, files in plans for file in files]), ""
     if request.dry_run:
@@ -169,9 +172,10 @@ def switch(request: Request) -> tuple[list[Target], Answer]:
     if until:
         Output.line(f"on trial: switched off at {until} unless you say: drng-enable confirm")
     typed = shlex.join(target.typed for target in targets)
-    undo = f"drng-enable off {typed}{' --restart' * restarts}" * is_on
+    begun = shlex.join(target.typed for target in new if target.changed)
+    undo = f"drng-enable off {begun}{' --restart' * restarts}" if is_on and begun else ""
     if change.files or request.restart:
-        say_what_next(request, typed, undo if change.files else "", restarts)
+        say_what_next(request, typed, undo, restarts)
     return targets, {"undo": undo, "until": until}
 
 

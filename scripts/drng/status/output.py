@@ -162,11 +162,14 @@ def unseen(processes: Sequence[Process]) -> list[str]:
 
 def check_all(processes: Sequence[Process]) -> list[tuple[int, str]]:
     """
-    Of everybody's processes those for which somebody has named drng, by unit. Those that cannot be looked at need not
-    have anything to do with it, so they decide nothing, unless there are no others, or they were not even tried.
+    Of everybody's processes those for which somebody has named drng, by unit. Those that cannot be looked at, or whose
+    openssl.cnf cannot, need not have anything to do with it: they decide nothing, unless there are no others, or they
+    were not even tried.
     """
     hidden = [process for process in processes if process.problem]
-    named = [each for each in processes if each.reason != "not-named" and (each.counters or not each.idle)]
+    named = [
+        each for each in processes if each.reason not in ("not-named", "elsewhere") and (each.counters or not each.idle)
+    ]
     found = [group.check_line() for group in by_unit([each for each in named if not each.problem])]
     if not found:
         found.append((CANNOT_TELL if hidden or os.geteuid() != 0 else CRITICAL, "all processes: none uses drng"))
