@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 # Of one name or message: a path has no more than 4,096 bytes, and nobody reads as many.
 LONGEST = 1024
 BACKSLASH = ord("\\")
@@ -25,14 +23,3 @@ def printable(text: str | bytes, longest: int = LONGEST) -> str:
     plain = {*range(32, 127)} - {BACKSLASH}
     shown = "".join(chr(byte) if byte in plain else f"\\x{byte:02x}" for byte in data[: longest + 1])
     return shown if len(data) <= longest else shown[:longest] + "..."
-
-
-def printable_all(value: Any) -> Any:
-    """The same for every text in lists and dictionaries."""
-    if isinstance(value, (str, bytes)):
-        return printable(value)
-    if isinstance(value, (list, tuple)):
-        return [printable_all(item) for item in value]
-    if isinstance(value, dict):
-        return {printable_all(key): printable_all(item) for key, item in value.items()}
-    return value

@@ -257,7 +257,7 @@ def see(case: Case, site: Site, asks_nginx: bool = True) -> Seen:
         [str(ROOT / "scripts" / "drng-status"), "--json"], env=case.env, capture_output=True, text=True, check=True
     )
     status = json.loads(said.stdout)
-    of_nginx = nginx(case, site) if asks_nginx else (status["rand-bytes"], status["rand-bytes"])
+    of_nginx = nginx(case, site) if asks_nginx else (status["served-by"] != "nobody",) * 2
     return Seen(rand.returncode == 0, status, *of_nginx)
 
 
@@ -266,24 +266,19 @@ def in_words(seen: Seen, told: bool) -> str:
     The cell; openssl, RAND_bytes, drng-status and nginx must be of one mind, but where openssl, and perhaps nginx, are
     told of a failure.
     """
-    told = told and seen.status["rand-bytes"]
+    draws = seen.status["served-by"] != "nobody"
+    told = told and draws
     alone = told and not seen.nginx_starts
-    works = (seen.rand or told, seen.status["rand-bytes"], seen.nginx_starts or alone)
+    works = (seen.rand or told, draws, seen.nginx_starts or alone)
     assert len(set(works)) == 1, works
     assert not (told and seen.rand)
-    if not works[0]:
-        assert seen.status["public"] is None
+    if not draws:
         return NOBODY
-    roles = [seen.status[role] for role in ("primary", "public", "private") if seen.status[role]]
-    # Without generators it is random_provider that serves.
-    providers = {role["provider"] for role in roles} or {seen.status["random-provider"]}
-    if providers == {"default"}:
-        assert seen.status["drng"] is None
+    if seen.status["served-by"] == "OpenSSL":
         assert not seen.nginx_uses_drng
         return NO_NGINX if alone else OPENSSL
-    assert providers == {"drng"}
     assert seen.nginx_uses_drng
-    return {"rdseed": DRNG, "rdrand": DRNG, "fallback": SEEDED}[seen.status["drng"]["active-source"]]
+    return {"rdseed": DRNG, "rdrand": DRNG, "fallback": SEEDED}[seen.status["active-source"]]
 
 
 def case_of(row: str, profile: str, directory: Path) -> Case:

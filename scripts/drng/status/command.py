@@ -77,15 +77,21 @@ def print_check(found: list[tuple[int, str]]) -> int:
     return states.worst([result for result, _ in found])
 
 
+# Of a program that starts now, without --long.
+FEW = ("served-by", "active-source", "config", "message")
+
+
 def show_environment(arguments: argparse.Namespace) -> int:
-    status, process = environment.collect()
+    path, process = environment.new_program()
     if arguments.check:
-        result, line = environment.check_environment(status, process)
-        return print_check([(result, f"new programs: {line}")])
+        serves = ", ".join(filter(None, (states.SERVERS[process.served_by][1], process.seeds_from)))
+        said = "; ".join((serves, *states.remarks(process)))
+        return print_check([(states.check(process), f"new programs: {said}")])
+    known = {"config": printable(path), **output.process_json(process)}
     if arguments.json:
-        print(json.dumps(status))
+        print(json.dumps(known))
     else:
-        print_rows(environment.environment_rows(status, long=arguments.long))
+        print_rows(output.fact_rows(known if arguments.long else {key: known.get(key, "") for key in FEW}))
     return 0
 
 

@@ -160,7 +160,7 @@ def _why_openssl(look: Look, setting: Setting | None, source: Source, started: f
     return next(((reason, detail) for holds, reason, detail in rows if holds), ("own-context", ""))
 
 
-def _told(look: Look, source: Source, reason: str, detail: str = "") -> dict[str, Any]:
+def told(look: Look, source: Source, reason: str, detail: str = "") -> dict[str, Any]:
     said, todo = REASONS[reason]
     if look.unit == systemd.NONE and "{unit}" in todo:
         todo = "restart it" if reason == "started-before" else "drng-enable on --system"
@@ -190,7 +190,7 @@ def _by_drng(look: Look, source: Source, started: float) -> dict[str, Any]:
         found = ("not-asked", "")
     return {
         **vars(look),
-        **(_told(look, source, *found) if found else {}),
+        **(told(look, source, *found) if found else {}),
         **{"counters": {**counters, "active-source": active}, "served_by": served_by, "idle": idle},
         "seeds_from": active,
     }
@@ -202,7 +202,7 @@ def judge(look: Look, setting: Setting | None, source: Source, started: float) -
     # Without a libcrypto that could have loaded it, the module may be anything.
     no_answer = look.uncounted and not (look.serves_nothing and look.libraries)
     if why := look.problem or (look.uncounted if no_answer else ""):
-        return Process(**vars(look), served_by=NOT_KNOWN, restart=restart, **_told(look, source, "unknown", why))
+        return Process(**vars(look), served_by=NOT_KNOWN, restart=restart, **told(look, source, "unknown", why))
     if look.counters:
         return Process(**_by_drng(look, source, started), restart=restart)
     if not any(library.used for library in look.libraries):
@@ -213,5 +213,5 @@ def judge(look: Look, setting: Setting | None, source: Source, started: float) -
     fails = source.is_strict and found[0] in ("module", "own-libcrypto")
     fails = fails and any(library.used and library.is_shared for library in look.libraries)
     restart = CONFIGURATION if found[0] == "started-before" else restart
-    told = _told(look, source, *found)
-    return Process(**vars(look), served_by=NOBODY if fails else OPENSSL, restart=restart, **told)
+    by = NOBODY if fails else OPENSSL
+    return Process(**vars(look), served_by=by, restart=restart, **told(look, source, *found))
