@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands say: lines on standard output and standard error, rows, tables; and wrong arguments."""
+"""What the commands say: lines on standard output and standard error, rows; and wrong arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import argparse
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NoReturn
 
 from .text import visible
@@ -77,7 +77,7 @@ def warn(text: str) -> None:
     complain(f"warning: {text}")
 
 
-# ---- Rows and tables ----
+# ---- Rows ----
 
 
 def print_rows(rows: Iterable[Row]) -> None:
@@ -86,10 +86,3 @@ def print_rows(rows: Iterable[Row]) -> None:
     width = max((len(key) for key, _ in rows), default=0)
     for key, value in rows:
         print(f"{key:{width}}  {value}")
-
-
-def print_table(lines: Sequence[Sequence[str]]) -> None:
-    """The first line has the names of the columns."""
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    for line in lines:
-        print("  ".join(f"{cell:{width}}" for cell, width in zip(line, widths)).rstrip())

@@ -111,10 +111,9 @@ def everything(found: list[verdict.Process]) -> str:
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
         output.print_processes(found)
-        output.print_groups([output.Group("a", found)], all_said=True)
         print(json.dumps([output.process_json(process) for process in found]))
         print(metrics.metrics_of(found))
-        for line in [output.Group("a", found).check_line()[1], *(line for _, line in output.check_all(found))]:
+        for line in [output.Group("a", found).line(), *(line for _, line in output.check_all(found))]:
             print(line)
     return text.getvalue()
 

@@ -105,7 +105,7 @@ def test_apache(tmp_path: Path) -> None:
 def seeds_and_requests(said: str) -> list[tuple[int, int]]:
     """Of all processes together, at each `drng-status --json`."""
     found = []
-    for text in re.findall(r'^\{"units": .*\}$', said, flags=re.MULTILINE):
+    for text in re.findall(r'^\{"processes": .*\}$', said, flags=re.MULTILINE):
         processes = json.loads(text)["processes"]
         seeds = sum(process[f"seeds-{way}"] for process in processes for way in ("rdseed", "rdrand", "fallback"))
         found.append((seeds, sum(process["requests"] for process in processes)))

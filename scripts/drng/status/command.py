@@ -112,7 +112,11 @@ def show_processes(arguments: argparse.Namespace) -> int:
     groups, missing = look_for(arguments)
     processes = [process for group in groups for process in group.processes]
     if arguments.check:
-        found = output.check_all(processes) if arguments.all and groups else [group.check_line() for group in groups]
+        found = (
+            output.check_all(processes)
+            if arguments.all and groups
+            else [(each.result(), each.line()) for each in groups]
+        )
         return print_check([*((CANNOT_TELL, said) for said in missing), *found])
     # In every form, it is a failure if what was asked for by number cannot be told of.
     for first in [group.processes[0] for group in groups] if arguments.pid else ():
@@ -134,14 +138,13 @@ def show_processes(arguments: argparse.Namespace) -> int:
         groups = output.by_unit([process for process in processes if not process.problem])
         processes = [process for group in groups for process in group.processes]
     if arguments.json:
-        units = [group.as_json() for group in groups]
-        print(json.dumps({"units": units, "processes": [*map(output.process_json, processes)]}))
+        print(json.dumps({"processes": [*map(output.process_json, processes)]}))
     elif arguments.long:
         output.print_processes(processes)
-    elif groups:
-        output.print_groups(groups, all_said=not arguments.all)
-    elif not missing:
-        print("no process that could be looked at has libcrypto")
+    else:
+        none = [] if missing else ["no process that could be looked at has libcrypto"]
+        for line in [group.line() for group in groups] or none:
+            print(line)
     return result
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How processes are shown: a line a unit, rows a process, JSON, and the line that monitoring reads."""
+"""How processes are shown: a line a unit, which monitoring reads, too; rows a process; JSON."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..terminal import Row, print_rows, print_table
+from ..terminal import Row, print_rows
 from . import verdict
 from .states import CANNOT_TELL, CRITICAL, GOOD, SERVERS, check, counted, reasons, remarks, state_of, worst
 from .verdict import Process, short
 
-COLUMNS = ("unit", "processes", "served by", "seeds from", "requests", "note")
 MOST_NAMED = 5
 TIMES = ("loaded", "last-self-test", "last-seed")
 LAST_YEAR = 253402300799  # of which a date has four digits
@@ -71,15 +70,6 @@ def is_served(processes: Sequence[Process]) -> bool:
     return all(each.served_by in (verdict.DRNG, verdict.NONE) and not each.reason for each in counted(processes))
 
 
-def lines(processes: Sequence[Process]) -> list[str]:
-    """Who serves, and why drng does not, with what to do."""
-    group = Group("", processes)
-    served = [process for process in group.members if process.served_by == verdict.DRNG]
-    partly = f"drng serves {len(served)} of {len(group.members)} processes, seeds from {sources(served)}"
-    first = partly if 0 < len(served) < len(group.members) else group.summary("seeds from ")
-    return [first, *said_of(group.members, reasons)]
-
-
 @dataclass(frozen=True)
 class Group:
     """Of a unit, or of a process that was asked for and its children."""
@@ -94,64 +84,36 @@ class Group:
     def result(self) -> int:
         return worst([check(process) for process in self.members])
 
-    def servers(self) -> dict[str, int]:
-        served = [each for each in self.members if each.served_by != verdict.NONE]
-        return {name: len(those) for name, those in grouped(served, lambda each: [each.served_by]).items()}
-
     def summary(self, seeds: str = "") -> str:
-        """Who serves, in one line; the worst first."""
+        """Who serves, in a few words: drng, if it serves any of them, or the worst."""
         members, busy = self.members, [process for process in self.members if not process.idle]
         if not members:
             return "no libcrypto in any process now" if self.processes else "stopped"
         if not busy:
             return f"idle: no request yet in {len(members)} of {len(members)} processes"
-        by = max((process.served_by for process in busy), key=[*SERVERS].index)
-        count = len(members) if by == verdict.DRNG else sum(process.served_by == by for process in busy)
-        said = f"{SERVERS[by][1]} {count} of {len(members)} processes"
-        idle = f", {len(members) - len(busy)} of them idle" if len(busy) < len(members) else ""
-        return f"{said}, {seeds}{sources(busy)}{idle}" if by == verdict.DRNG else said
+        by = {process.served_by for process in busy}
+        serves = verdict.DRNG if verdict.DRNG in by else max(by, key=[*SERVERS].index)
+        count, unused = (sum(each.served_by == who for each in members) for who in (serves, verdict.NONE))
+        said = f"{SERVERS[serves][1]} {count} of {len(members)} processes"
+        said += f", {seeds}{sources(busy)}" if serves == verdict.DRNG else ""
+        return f"{said}, {unused} idle" if unused else said
 
-    def said(self) -> list[str]:
-        """What there is to know, the first thing first."""
-        drawn = any(not process.idle for process in self.members)
-        return [*([] if drawn else [self.summary()]), *said_of(self.members)]
-
-    def table_line(self) -> tuple[str, ...]:
-        servers = self.servers()
-        by = "-".join(servers) if len(servers) < 2 else ", ".join(f"{name} {count}" for name, count in servers.items())
-        requests = [process.counters["requests"] for process in self.members if process.counters]
-        count, note = str(len(self.members) or len(self.processes)), "".join(self.said()[:1])
-        shown = f"{sum(requests):,}" if requests else "-"
-        return self.label, count, by or "-", sources(self.members) or "-", shown, note
-
-    def check_line(self) -> tuple[int, str]:
+    def line(self) -> str:
         """Who serves, and what decides that or should be known of it."""
         who = "no unit" if self.label == "none" else self.label
-        return self.result(), ": ".join(filter(None, (who, self.summary(), "; ".join(said_of(self.members)))))
+        return ": ".join(filter(None, (who, self.summary(), "; ".join(said_of(self.members)))))
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "unit": self.label,
-            "processes": len(self.members),
-            "served-by": self.servers(),
-            "status": self.result(),
-            "note": "; ".join(self.said()),
-            "pids": [process.pid for process in self.processes],
-        }
+
+def lines(processes: Sequence[Process]) -> list[str]:
+    """Who serves, and why drng does not, with what to do."""
+    group = Group("", processes)
+    return [group.summary("seeds from "), *said_of(group.members, reasons)]
 
 
 def by_unit(processes: Sequence[Process]) -> list[Group]:
     """Of everybody's processes."""
     units = grouped(counted(processes), lambda each: [each.unit])
     return [Group(short(unit), members) for unit, members in sorted(units.items())]
-
-
-def print_groups(groups: Sequence[Group], *, all_said: bool) -> None:
-    """A line a unit, and below, of those that were asked for, what has no place in it."""
-    print_table([COLUMNS, *(group.table_line() for group in groups)])
-    for group in groups if all_said else ():
-        for line in group.said()[1:]:
-            print(f"{group.label}: {line}")
 
 
 def unseen(processes: Sequence[Process]) -> list[str]:
@@ -170,7 +132,7 @@ def check_all(processes: Sequence[Process]) -> list[tuple[int, str]]:
     named = [
         each for each in processes if each.reason not in ("not-named", "elsewhere") and (each.counters or not each.idle)
     ]
-    found = [group.check_line() for group in by_unit([each for each in named if not each.problem])]
+    found = [(group.result(), group.line()) for group in by_unit([each for each in named if not each.problem])]
     if not found:
         found.append((CANNOT_TELL if hidden or os.geteuid() != 0 else CRITICAL, "all processes: none uses drng"))
     if hidden:
