@@ -94,8 +94,7 @@ serves()
     /usr/bin/python3 - "$work/status.json" "$1" <<'END' || fail "$(cat "$work/status.json")"
 import json, sys
 rows = json.load(open(sys.argv[1]))["processes"]
-uses = [row["uses"] for row in rows]
-assert uses == ["drng"] * 3, uses
+assert len(rows) == 3, rows
 assert sum(row["requests"] for row in rows) > 0
 assert all(row["active-source"] != "none" for row in rows)
 # Where this machine has no instruction, the fallback serves.

@@ -194,7 +194,7 @@ def counts_of(pid: int) -> tuple[int, int]:
         text=True,
         check=False,
     )
-    found = [process for process in json.loads(result.stdout)["processes"] if process["uses"] == "drng"]
+    found = [process for process in json.loads(result.stdout)["processes"] if "requests" in process]
     seeds = sum(process[f"seeds-{way}"] for process in found for way in ("rdseed", "rdrand", "fallback"))
     return seeds, sum(process["requests"] for process in found)
 

@@ -24,7 +24,7 @@ CERTIFICATE = [line for line in commands("nginx") if line.startswith("openssl re
 def test_nginx_there_and_back(tmp_path: Path) -> None:
     said = type_in(commands("nginx") + commands("See that it works") + commands("Go back"), tmp_path)
     assert PAGE in said
-    assert re.search(r"^pid +\d+\nname +nginx\nunit +.*\nowner +.*\nuses +drng$", said, flags=re.MULTILINE)
+    assert re.search(r"^pid +\d+\nname +nginx\nunit +.*\nowner +.*\nserved-by +drng$", said, flags=re.MULTILINE)
     assert re.search(r"^public .*provider: drng$", said, flags=re.MULTILINE)
 
 

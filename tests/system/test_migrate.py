@@ -98,7 +98,7 @@ def test_a_program_that_chooses_for_itself(tmp_path: Path) -> None:
 def test_apache(tmp_path: Path) -> None:
     said = type_in([CERTIFICATE, APACHE, *commands("Apache"), "curl -sk https://127.0.0.1/"], tmp_path)
     assert "Syntax OK" in said
-    assert matches(r"^pid +\d+\nname +apache2\nunit +.*\nowner +.*\nuses +drng$", said)
+    assert matches(r"^pid +\d+\nname +apache2\nunit +.*\nowner +.*\nserved-by +drng$", said)
     assert "</html>" in said
 
 
@@ -133,7 +133,7 @@ def test_haproxy(tmp_path: Path) -> None:
     refused = "if haproxy -c -f /etc/haproxy/haproxy.cfg; then exit 1; fi"
     said = type_in([CERTIFICATE, HAPROXY, old, refused, *commands("HAProxy"), "curl -sk https://127.0.0.1/"], tmp_path)
     assert "unknown keyword 'ssl-engine'" in said
-    assert matches(r"^pid +\d+\nname +haproxy\nunit +.*\nowner +.*\nuses +drng$", said)
+    assert matches(r"^pid +\d+\nname +haproxy\nunit +.*\nowner +.*\nserved-by +drng$", said)
     assert matches("^a page$", said)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from .. import systemd
 from ..status import who
-from ..status.verdict import USES_DRNG
 from ..terminal import Failure, Interrupted, Output, Unchanged
 from . import changes, restart, trial
 from .arguments import Request
@@ -83,7 +82,7 @@ def restart_one(change: Change, target: Target, unit: str, processes: list[who.P
         since = restart.started(known)
         is_due = any(os.stat(path).st_mtime > since for path in target.ours if os.path.exists(path))
     else:
-        is_due = bool(target.unit and target.changed) or any(each.uses == USES_DRNG for each in processes)
+        is_due = bool(target.unit and target.changed) or any(each.counters for each in processes)
     left = restart.why_left(unit, known) if is_due else ""
     if is_due and not left:
         change.ran.append(unit)

@@ -148,7 +148,7 @@ def check_all(processes: Sequence[Process]) -> list[tuple[int, str]]:
 
 def process_json(process: Process) -> dict[str, Any]:
     return {
-        **{key: getattr(process, key) for key in ("pid", "name", "unit", "owner", "uses")},
+        **{key: getattr(process, key) for key in ("pid", "name", "unit", "owner")},
         "served-by": process.served_by,
         "state": state_of(process),
         **{key: getattr(process, key) for key in ("reason", "cure", "restart")},

@@ -20,9 +20,6 @@ from .sources import Source
 DRNG, FALLBACK, PARTLY, OPENSSL, NOBODY = "drng", "fallback", "partly", "OpenSSL", "nobody"
 NONE, NOT_KNOWN = "-", "unknown"
 
-# What it uses, as JSON has it.
-USES_DRNG, USES_LIBCRYPTO, USES_NEITHER = "drng", "libcrypto without drng", "no libcrypto"
-
 # Why it should be restarted.
 REPLACED, CONFIGURATION, REBOOT = "replaced", "configuration", "reboot"
 RESTART = {
@@ -74,12 +71,6 @@ class Process(Look):
     why: str = ""
     cure: str = ""
     restart: str = ""  # a key of RESTART
-
-    @property
-    def uses(self) -> str:
-        if self.served_by == NOT_KNOWN:
-            return NOT_KNOWN
-        return USES_DRNG if self.counters else USES_LIBCRYPTO if self.libraries else USES_NEITHER
 
 
 def short(unit: str) -> str:
