@@ -290,8 +290,6 @@ def test_numbers_at_their_ends_are_printed(proc: Path) -> None:
     numbers = dict.fromkeys(("rdseed", "rdrand", "failures", "rdseed_health", "rdrand_health", "last_seed"), last)
     image = module(forged(loaded=last, forks=last, healthy=last, requests=last, served=last, begun=0, **numbers))
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
-    for number in (0, 1, 253402300800, 1 << 55, last):
-        assert output.value_of("loaded", number)
     assert f'"requests": {last}' in fuzz_status.everything([fuzz_status.judged(found)])
 
 

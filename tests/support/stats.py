@@ -72,8 +72,6 @@ LIBRARY = Library("/usr/lib/libcrypto.so.3", "OpenSSL 3.0.19", True, True, True)
 
 COUNTERS = {
     "active-source": "rdseed",
-    "loaded": 1,
-    "begun": True,
     "requests": 1,
     "bytes": 0,
     "seeds-rdseed": 1,

@@ -253,7 +253,7 @@ def test_drng_status_understands_its_counters(arch: Architecture) -> None:
     served = arch.instructions[0] if arch.with_instructions else "fallback"
     assert (counters["active-source"], counters[f"seeds-{served}"]) == (served, 1)
     # 16 bytes for the program, and what the primary gave as seed.
-    assert (counters["requests"], counters["forks"], counters["status"]) == (2, 0, "healthy")
+    assert counters["requests"] == 2
     assert counters["disabled-reason"] == ("" if arch.with_instructions else arch.absent)
     assert counters["libcrypto"].startswith("OpenSSL 3.")
     assert {f"{name}-retries" for name in arch.instructions} <= counters.keys()

@@ -25,7 +25,7 @@ def test_nginx_there_and_back(tmp_path: Path) -> None:
     said = type_in(commands("nginx") + commands("See that it works") + commands("Go back"), tmp_path)
     assert PAGE in said
     assert re.search(r"^pid +\d+\nname +nginx\nunit +.*\nowner +.*\nserved-by +drng$", said, flags=re.MULTILINE)
-    assert re.search(r"^public .*provider: drng$", said, flags=re.MULTILINE)
+    assert re.search(r"^config +/etc/ssl/drng/drng.cnf$", said, flags=re.MULTILINE)
 
 
 def test_apache(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,23 +15,14 @@ from .states import CANNOT_TELL, CRITICAL, GOOD, SERVERS, check, counted, reason
 from .verdict import Process, short
 
 MOST_NAMED = 5
-TIMES = ("loaded", "last-self-test", "last-seed")
-LAST_YEAR = 253402300799  # of which a date has four digits
+# What the message says in words.
+IN_WORDS = ("reason", "cure", "restart", "disabled-reason")
 
 
-def value_of(key: str, value: Any) -> str:
-    """As a row has it."""
-    if isinstance(value, dict):
-        return ", ".join(f"{name}: {value_of(name, inner)}" for name, inner in value.items())
-    if key in TIMES:
-        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(min(value, LAST_YEAR))) if value else "never"
-    return {True: "yes", False: "no", None: "-"}[value] if value is None or isinstance(value, bool) else str(value)
-
-
-def fact_rows(known: dict[str, Any], *hidden: str) -> list[Row]:
+def fact_rows(known: dict[str, Any]) -> list[Row]:
     """What JSON has, by the same keys; what is empty has no row, and a list one for each item."""
     each = [(key, item) for key, value in known.items() for item in (value if isinstance(value, list) else [value])]
-    return [(key, value_of(key, item)) for key, item in each if key not in hidden and item not in ("", None)]
+    return [(key, item if isinstance(item, str) else json.dumps(item)) for key, item in each if item != ""]
 
 
 # ---- What is said of several ----
@@ -159,9 +150,8 @@ def process_json(process: Process) -> dict[str, Any]:
 
 
 def print_processes(processes: Sequence[Process]) -> None:
-    """Rows, without what the message says in words."""
     for number, process in enumerate(processes):
-        known = process_json(process)
+        known = {key: value for key, value in process_json(process).items() if key not in IN_WORDS}
         known["libcryptos"] = [f"{each}{'' if each.used else ', not used'}" for each in process.libraries]
         print(end="\n" if number > 0 else "")
-        print_rows(fact_rows(known, "reason", "cure", "restart", "begun", "disabled-reason"))
+        print_rows(fact_rows(known))

@@ -58,9 +58,6 @@ DENIALS = (
     *("the kernel's verdict is not known", "switched off by the kernel"),
 )
 
-# What every self-test has passed is healthy.
-STATUS = ("failed", "healthy")
-
 # Far more than drng writes, so that what are no counters asks for no gigabytes; of a module's data, too.
 MOST, MOST_INSTRUCTIONS, MOST_DATA = 1 << 20, 8, 4 << 20
 
@@ -132,7 +129,7 @@ def read_stats(read: Read) -> dict[str, Any]:
         live[f"{name}-last-result"] = one_of(DENIALS, denial) or last
     for name, shared in zip(names, IN_FAMILY.iter_unpack(counted)):
         behind |= {f"{name}-{key}": number for key, number in zip(OF_FAMILY, shared)}
-    memory, begun, source = (live.pop(key) for key in ("memory", "begun", "source"))
+    memory, _, source = (live.pop(key) for key in ("memory", "begun", "source"))
     made, would_make = (one_of(("none", *names, "fallback"), number) for number in (source, head.first_source))
     # Who made the last seed, or would make the first; nobody once an attempt has failed.
     active = would_make if source == 0 and live["seed-failures"] == 0 else made
@@ -146,11 +143,6 @@ def read_stats(read: Read) -> dict[str, Any]:
         "virtual-machine": head.virtual_machine != 0,
         "clone-protection": one_of(CLONE_PROTECTIONS, head.clone_protection),
         "clone-reason": text_of(head.clone_reason),
-        "status": STATUS[head.healthy != 0],
-        "loaded": head.loaded,
-        "last-self-test": head.tested,
-        "forks": head.forks if begun else head.forks + 1,
-        "begun": begun != 0,
         "health-failures": sum(live[f"{name}-health-failures"] for name in names),
         **behind,
         **live,
