@@ -13,8 +13,8 @@ from ..terminal import Parser, UsageError
 DESCRIPTION = "Turns drng on and off. Without a command: what is on, and who serves in the processes that run."
 SYNOPSIS = """\
 drng-enable [status] [SERVICE ...]
-       drng-enable on  (--system | SERVICE ...) [--profile PROFILE] [--set KEY=VALUE] [--restart] [--try TIME]
-       drng-enable off (--system | SERVICE ... | --all) [--restart]
+       drng-enable on  (--system | SERVICE ...) [--profile PROFILE] [--set KEY=VALUE] [--try TIME] [OPTION ...]
+       drng-enable off (--system | SERVICE ... | --all) [OPTION ...]
        drng-enable confirm"""
 Request = argparse.Namespace
 
@@ -71,12 +71,12 @@ def parse(words: list[str]) -> Request:
         "--all": "the system and every service",
         "--restart": "restart changed services that run, show who serves, and put all back if one does not come up",
         "--dry-run": "check everything and print the changes, but write nothing",
-        "--json": "one answer for programs",
+        "--json": "print one JSON object",
     }.items():
         parser.add_argument(name, action="store_true", help=said)
-    profile = f"{', '.join(PROFILES)}; the last two take OpenSSL 3.5, and for a service strict is the default"
+    profile = f"{', '.join(PROFILES)}; the last two need OpenSSL 3.5, and for a service strict is the default"
     parser.add_argument("--profile", choices=PROFILES, metavar="PROFILE", help=profile)
-    keys = "a setting of drng's, see drng.cnf(5); without a value, its default again"
+    keys = "a setting of drng's, see drng.cnf(5); KEY= restores its default"
     parser.add_argument("--set", dest="settings", type=setting, action="append", metavar="KEY=VALUE", help=keys)
     end = "switch off again after 10m, 90s or 2h, or when the machine restarts, unless confirm comes first"
     parser.add_argument("--try", dest="trial", type=seconds, metavar="TIME", help=end)

@@ -33,7 +33,7 @@ def parse() -> argparse.Namespace:
     form.add_argument("--json", action="store_true", help="print JSON, an object in a line")
     form.add_argument("--check", action="store_true", help="print a line for each unit and exit with 0, 1, 2 or 3")
     form.add_argument("--prometheus", action="store_true", help="print metrics for node_exporter's textfile collector")
-    form.add_argument("--needs-restart", action="store_true", help="print the units of which processes need a restart")
+    form.add_argument("--needs-restart", action="store_true", help="print the services that should be restarted")
     parser.add_argument("--output", metavar="FILE", help="with --prometheus: replace this file in one step")
     arguments = parser.parse_args()
     arguments.services = list(dict.fromkeys(map(short, arguments.services)))
