@@ -284,7 +284,8 @@ def test_units_that_are_not_there_masked_or_templates(service: Machine) -> None:
         ("t.masked", "t.masked.service is masked"),
     ):
         assert said in service.enable("on", name, status=1)["error"]
-    assert "there is no unit" in service.enable("off", "ngnix", status=1)["error"]
+    for verb in ("off", "status"):
+        assert "there is no unit" in service.enable(verb, "ngnix", status=1)["error"]
 
 
 def test_an_alias_is_the_unit_that_it_leads_to(service: Machine) -> None:

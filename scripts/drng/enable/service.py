@@ -56,6 +56,8 @@ class Service(Target):
         self.ours = {path: read(path) for both in self.places.values() for path in both}
         # The other file of a trial stays below /run: those that run name it.
         self.trials = self.places[True][:1]
+        if state == "not-found" and not any(self.ours.values()):
+            raise Unchanged(self.missing)
         self.tried = self.ours[self.trials[0]] is not None
         drop_in, own = self.places[self.tried]
         self.head = head_of(self.ours[drop_in])
@@ -97,11 +99,6 @@ class Service(Target):
         # First what the drop-in leads to; last what it no longer does.
         files = [File(path, self.ours[path], data) for path, data in written.items()]
         return sorted(files, key=lambda file: file.after is None)
-
-    def off(self) -> list[File]:
-        if not any(self.ours.values()) and self.known.get("LoadState") == "not-found":
-            raise Unchanged(self.missing)
-        return super().off()
 
     # ---- What stands in the way ----
 
