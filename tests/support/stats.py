@@ -104,4 +104,4 @@ def made_up(
 
 def without_drng(pid: int = 1, *, unit: str = "a.service", source: Source | None = None, **changes: Any) -> Process:
     look = Look(pid, "x", unit, "o", ticks=1, libraries=(LIBRARY,))
-    return judge(replace(look, **changes), None, source or Source("/x.cnf", True), 0.0)
+    return judge(replace(look, **changes), None, source or Source("/x.cnf", True), 1.0)

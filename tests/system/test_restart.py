@@ -17,7 +17,7 @@ from scripts.drng import procfs, systemd
 from scripts.drng.status import command, look, output, services, states, verdict, who
 from scripts.drng.status.sources import Source, changed
 from tests.support.builds import CONF, ROOT, need
-from tests.support.stats import COUNTERS, forged, made_up
+from tests.support.stats import COUNTERS, forged, made_up, without_drng
 from tests.support.targets import PINNED, as_json, build_module, holding, status, target
 
 # ---- A module that is no longer the one that is installed ----
@@ -139,6 +139,14 @@ def test_who_is_started_with_the_machine_waits_for_its_next_start(
     assert process.restart == expected
     assert states.state_of(process) == ("reboot" if expected == verdict.REBOOT else "restart")
     assert (process.cure == "needs a reboot") == (expected == verdict.REBOOT)
+
+
+@pytest.mark.parametrize("unit", ["user@1000.service", "session-3.scope", "none"])
+def test_what_a_user_has_begun_is_no_service_to_switch_on_or_restart(unit: str) -> None:
+    """`drng-enable on user@1000` would change nothing there, and a restart of that would end the user's session."""
+    assert without_drng(unit=unit).cure == "drng-enable on --system"
+    late = without_drng(unit=unit, source=Source("/x.cnf", True, names_drng=True, changed=2.0))
+    assert (late.reason, late.cure) == ("started-before", "restart it")
 
 
 def test_the_settings_of_services_are_asked_of_systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,7 +153,7 @@ def _why_openssl(look: Look, setting: Setting | None, source: Source, started: f
 
 def told(look: Look, source: Source, reason: str, detail: str = "") -> dict[str, Any]:
     said, todo = REASONS[reason]
-    if look.unit == systemd.NONE and "{unit}" in todo:
+    if "{unit}" in todo and not systemd.can_be_restarted(look.unit):
         todo = "restart it" if reason == "started-before" else "drng-enable on --system"
     file, unit = printable(shlex.quote(source.path)), shlex.quote(short(look.unit))
     return {"reason": reason, "why": said.format(detail), "cure": todo.format(unit=unit, file=file, there=source.there)}
