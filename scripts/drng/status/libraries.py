@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..procfs import UnreadableError
 from ..text import printable
 from .memory import Mapped, Memory, data_of
 
@@ -39,8 +38,7 @@ class Library:
     version: str  # "OpenSSL 3.0.19", "" where it does not say
     is_shared: bool
     is_systems: bool
-    used: bool  # or that is not known
-    is_foreign: bool = False  # of another architecture, by its head
+    used: bool
 
     @property
     def has_providers(self) -> bool:
@@ -103,10 +101,6 @@ def libraries_of(memory: Memory, files: Sequence[Mapped], user: int, known: Know
             known[key] = _version_in(memory, mapped, named)
         if (version := known[key]) is None:
             continue
-        try:
-            used, foreign = _is_used(memory, mapped.base), False
-        except UnreadableError:
-            used = foreign = True
         systems = named and SYSTEMS.fullmatch(mapped.path) is not None
-        found.append(Library(printable(mapped.path), version, named, systems, used, foreign))
+        found.append(Library(printable(mapped.path), version, named, systems, _is_used(memory, mapped.base)))
     return tuple(found)

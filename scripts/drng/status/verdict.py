@@ -46,7 +46,6 @@ REASONS = {
     "own-libcrypto": ("{} finds no module", "give the whole path of drng.so as `module =` in openssl.cnf"),
     "other-libcrypto": ("{} draws without drng", "drng-enable on --system"),
     "own-context": (NO_FILE, ""),
-    "architecture": ("it is a program of another architecture", "install drng for that, too"),
     "not-readable": ("it cannot read its openssl.cnf: {}", ""),
     "module": ("{}", "drng-conf {file}"),
     "not-named": ("no openssl.cnf that it reads names drng", "drng-enable on {unit}"),
@@ -133,7 +132,6 @@ def _why_openssl(look: Look, setting: Setting | None, source: Source, started: f
     other = by_folder and folder not in ("", source.folder) and not look.is_secure
     rows: tuple[tuple[object, str, str], ...] = (
         (look.uncounted, "module", look.uncounted),
-        (any(library.is_foreign for library in used), "architecture", ""),
         (old, "no-providers", _named(old)),
         (source.elsewhere and not (late or dropped), "elsewhere", source.elsewhere),
         (look.is_secure and (setting or value) and not source.names_drng, "at-secure", ""),
