@@ -75,7 +75,6 @@ class Stat(NamedTuple):
 
     state: str
     parent: int
-    threads: int = 0
     ticks: int = 0  # since the machine's start, when it was started; 0: not known
 
 
@@ -83,7 +82,7 @@ def stat_of(entry: int) -> Stat:
     """What stands behind the name in parentheses, which may have parentheses itself."""
     fields = read_entry(entry, "stat").rpartition(b")")[2].split()
     try:
-        return Stat(fields[0].decode("ascii", "replace"), *(int(fields[place]) for place in (1, 17, 19)))
+        return Stat(fields[0].decode("ascii", "replace"), *(int(fields[place]) for place in (1, 19)))
     except (IndexError, ValueError):
         raise UnreadableError("its /proc/PID/stat cannot be understood") from None
 

@@ -66,8 +66,7 @@ def _version_at(text: bytes) -> bytes:
 def _version_in(memory: Memory, mapped: Mapped, asks: bool) -> str | None:
     """Of the libcrypto in this file, None where there is none: who `asks` for openssl.cnf is one."""
     version, left = b"", MOST
-    # Older linkers put constants beside the code.
-    for start, end in mapped.constant + [(start, end) for start, end in mapped.code if start == mapped.base]:
+    for start, end in mapped.constant:
         text = b""
         while start < end and left > 0 and not (version and asks):
             piece = memory.read(start, min(PIECE, end - start, left))

@@ -27,11 +27,6 @@ TRIES = 3
 
 VARIABLES = ("OPENSSL_CONF", "OPENSSL_MODULES")
 
-OTHER_NUMBERS = (
-    f"its memory cannot be read from here: {procfs.PROC} shows the processes of another PID namespace; run drng-status "
-    "where they are seen"
-)
-
 
 @dataclass(frozen=True)
 class Look:
@@ -123,7 +118,7 @@ def _as_started(look: Look, program: bytes) -> Look:
             with procfs.process(look.parent) as entry:
                 if _program(entry) != program:
                     break
-                _, parent, _, ticks = procfs.stat_of(entry)
+                _, parent, ticks = procfs.stat_of(entry)
                 variables = look.variables if look.variables is not None else _variables(entry)
             look = replace(look, parent=parent, ticks=ticks, variables=variables)
     return look
@@ -133,7 +128,7 @@ def identify(pid: int, entry: int) -> Look:
     """What its user cannot keep anybody from reading."""
     known: dict[str, Any] = {}
     with contextlib.suppress(*procfs.ERRORS):
-        _, known["parent"], _, known["ticks"] = procfs.stat_of(entry)
+        _, known["parent"], known["ticks"] = procfs.stat_of(entry)
         groups, (known["user"], owner) = procfs.read_entry(entry, "cgroup"), procfs.users_of(entry)
         found = systemd.USERS_SLICE.search(groups)
         known["unit"], known["slice"] = systemd.of_cgroup(groups), found[1].decode() if found else ""
@@ -143,14 +138,8 @@ def identify(pid: int, entry: int) -> Look:
 
 def look_at(who: Look, entry: int, known: Known) -> Look:
     """What has ended, or begun another program, meanwhile is a ProcessLookupError."""
-    stat = procfs.stat_of(entry)
-    if stat.state in "ZX" and stat.threads > 1:
-        raise UnreadableError("its main thread has ended, and with it the way to its memory")
-    if stat.state in "ZX":
+    if procfs.stat_of(entry).state in "ZX":
         raise TargetError(f"process {who.pid} ({who.name}) has ended: its parent has not waited for it")
-    with contextlib.suppress(OSError):
-        if re.search(rb"^NSpid:\t\d+\t", (procfs.PROC / "self" / "status").read_bytes(), re.MULTILINE):
-            raise UnreadableError(OTHER_NUMBERS)
     program, memory = _program(entry), Memory(who.pid, entry)
     if not program:
         return who

@@ -8,7 +8,6 @@ for it ends. No file is opened.
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 import struct
 import sys
@@ -45,7 +44,7 @@ class Memory:
     entry: int  # the descriptor of /proc/PID
 
     def some(self, address: int, length: int) -> bytes:
-        """One byte at least, or an OSError."""
+        """As much of it as is there, or an OSError."""
         buffer = ctypes.create_string_buffer(length)
         here, there = _Vector(ctypes.addressof(buffer), length), _Vector(address, length)
         one, none = ctypes.c_ulong(1), ctypes.c_ulong(0)
@@ -60,18 +59,14 @@ class Memory:
         """All of it, or an UnreadableError."""
         if not 0 <= address < (1 << 63) - length:
             raise UnreadableError("it gives an address that does not exist")
-        raw = b""
-        while len(raw) < length:
-            try:
-                part = self.some(address + len(raw), length - len(raw))
-            except (PermissionError, FileNotFoundError, ProcessLookupError):
-                raise
-            except OSError as error:
-                missing = ", which this kernel does not have (process_vm_readv)" if error.errno == errno.ENOSYS else ""
-                raise UnreadableError(f"its memory cannot be read: {error.strerror}{missing}") from None
-            if not part:
-                raise UnreadableError("its memory cannot be read: it is not there any more")
-            raw += part
+        try:
+            raw = self.some(address, length)
+        except (PermissionError, FileNotFoundError, ProcessLookupError):
+            raise
+        except OSError as error:
+            raise UnreadableError(f"its memory cannot be read: {error.strerror}") from None
+        if len(raw) < length:
+            raise UnreadableError("its memory cannot be read: it is not there any more")
         return raw
 
 
@@ -87,8 +82,7 @@ class Mapped:
     base: int = -1  # where its first byte lies; -1: nowhere
     end: int = 0
     is_executable: bool = False
-    constant: list[tuple[int, int]] = field(default_factory=list)  # readable, and neither writable nor executable
-    code: list[tuple[int, int]] = field(default_factory=list)  # executable
+    constant: list[tuple[int, int]] = field(default_factory=list)  # with the code where older linkers put that beside
 
     @property
     def name(self) -> bytes:
@@ -110,8 +104,8 @@ def mapped_files(lines: Iterable[bytes]) -> list[Mapped]:
         if offset.strip(b"0") == b"" and each.base < 0:
             each.base = start
         each.is_executable = each.is_executable or b"x" in rights
-        if b"r" in rights and b"w" not in rights:
-            (each.code if b"x" in rights else each.constant).append((start, each.end))
+        if b"r" in rights and b"w" not in rights and (b"x" not in rights or start == each.base):
+            each.constant.append((start, each.end))
     return [each for each in found.values() if each.is_executable and each.base >= 0]
 
 
