@@ -123,14 +123,6 @@ def family(pid: int) -> list[int]:
     return [*members]
 
 
-def is_in(group: bytes, pid: int) -> bool:
-    """Whether it is in this control group of systemd's, or below it."""
-    with contextlib.suppress(*ERRORS), process(pid) as entry:
-        groups = [line.split(b":", 2) for line in read_entry(entry, "cgroup").splitlines()]
-        return any((path + b"/").startswith(group + b"/") for _, kind, path in groups if kind in (b"", b"name=systemd"))
-    return False
-
-
 @functools.cache  # each process is asked for twice, and names may come from a network
 def owner_name(uid: int) -> str:
     try:

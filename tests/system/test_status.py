@@ -542,8 +542,8 @@ def systemctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
         yield tmp_path
 
 
-def unit(folder: Path, name: str, group: str = "", load: str = "loaded", active: str = "active") -> None:
-    lines = (f"LoadState={load}", f"ActiveState={active}", f"ControlGroup={group}")
+def unit(folder: Path, name: str, unit: str = "", load: str = "loaded", active: str = "active") -> None:
+    lines = (f"LoadState={load}", f"ActiveState={active}", f"Id={unit or name}.service")
     (folder / name).write_text("\n".join(lines))
 
 
@@ -551,8 +551,9 @@ def test_a_service_is_its_control_group(systemctl: Path) -> None:
     """And what is below: its users may make groups there."""
     for pid, group in ((11, b"/web.service"), (12, b"/web.service/a/b"), (13, b"/web.services"), (14, b"/x")):
         write(systemctl / "proc", pid, FakeProcess(extra={"cgroup": b"3:cpu:/\n0::/system.slice" + group + b"\n"}))
-    unit(systemctl, "web", "/system.slice/web.service")
-    assert services.members_of("web") == [11, 12]
+    unit(systemctl, "web")
+    unit(systemctl, "alias", "web")
+    assert services.members_of("web") == services.members_of("alias") == [11, 12]
 
 
 @pytest.mark.parametrize("name", ("", "-H", "nginx*", "a b", "../a", "a\n", "a\x1b", "x" * 256))
@@ -563,6 +564,7 @@ def test_what_is_no_name_of_a_service_is_not_asked_about(systemctl: Path, name: 
 
 def test_a_service_that_is_unknown_or_not_running(systemctl: Path) -> None:
     """One that has failed is not stopped: monitoring is told."""
+    write(systemctl / "proc", 11, FakeProcess())
     unit(systemctl, "unknown", load="not-found")
     unit(systemctl, "stopped", active="inactive")
     unit(systemctl, "failed", active="failed")

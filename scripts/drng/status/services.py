@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from typing import NamedTuple
 
@@ -55,16 +54,21 @@ def settings() -> dict[str, Setting]:
     return found
 
 
+def _unit_of(pid: int) -> str:
+    with contextlib.suppress(*procfs.ERRORS), procfs.process(pid) as entry:
+        return systemd.of_cgroup(procfs.read_entry(entry, "cgroup"))
+    return systemd.NONE
+
+
 def members_of(service: str) -> list[int]:
-    """The processes of a service; none where it has been stopped."""
+    """The processes of a service; none where it has been stopped. An alias is the unit that it leads to."""
     if not NAME.fullmatch(service):
         raise TargetError(f"'{printable(service)}' is not the name of a service")
-    known = dict(systemd.properties(show(service, "LoadState,ActiveState,ControlGroup")))
-    group = os.fsencode(known.get("ControlGroup", "").rstrip("/"))
-    # What runs although its file has gone has a group still.
-    if known.get("LoadState") == "not-found" and not group:
+    known = dict(systemd.properties(show(service, "Id,LoadState,ActiveState")))
+    members = [pid for pid in procfs.numbers() if _unit_of(pid) == known.get("Id")]
+    # What runs although its file has gone has processes still.
+    if known.get("LoadState") == "not-found" and not members:
         raise TargetError(f"systemd knows no service {service}")
-    members = [pid for pid in procfs.numbers() if procfs.is_in(group, pid)] if group else []
     if not members and known.get("ActiveState") == "failed":
         raise TargetError(f"failed: `systemctl status {service}` says why")
     return members
