@@ -91,22 +91,13 @@ def is_seeded_by_others(counters: Mapping[str, Any]) -> bool:
 
 
 def unserved(libraries: Sequence[Library], counters: Mapping[str, Any]) -> list[Library]:
-    """Those that have been used, and have not loaded drng: it knows by their versions which have."""
+    """Those that have been used, and have not loaded drng: it has the versions of those that have."""
     used = [library for library in libraries if library.used]
-    if not counters or len(used) < 2:
-        return [] if counters else used
-    first, *more = str(counters["libcrypto"]).split(", ")
-    loaded = [first, *(f"OpenSSL {version}" for version in more)]
-    left = []
-    # The system's come first, and one that does not say its version takes what is left.
-    for library in sorted(used, key=lambda each: (not each.version, not each.is_systems)):
-        if library.version in loaded:
-            loaded.remove(library.version)
-        elif not library.version and loaded:
-            loaded.pop()
-        else:
-            left.append(library)
-    return left
+    if not counters:
+        return used
+    loaded = [version.removeprefix("OpenSSL ") for version in str(counters["libcrypto"]).split(", ")]
+    likely = sorted(used, key=lambda each: (each.version.removeprefix("OpenSSL ") in loaded, each.is_systems))
+    return likely[: max(0, len(used) - len(loaded))]
 
 
 # ---- One process ----
