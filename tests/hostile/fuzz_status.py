@@ -127,8 +127,9 @@ def look(proc: Path, process: FakeProcess) -> str:
     except procfs.TargetError as error:
         return str(error)
     assert Counting.total < 32 << 20
-    assert who.look_of(json.loads(json.dumps(asdict(found)))) == found
-    said = everything([judged(found)])
+    process = judged(found)
+    assert who.process_of(json.loads(json.dumps(asdict(process)))) == process
+    said = everything([process])
     assert all(character == "\n" or " " <= character <= "~" for character in said), ascii(said)
     return said
 

@@ -129,13 +129,8 @@ def test_when_a_file_came_to_be_what_is_there(tmp_path: Path) -> None:
         (7, "x.service", verdict.REPLACED),
     ],
 )
-def test_who_is_started_with_the_machine_waits_for_its_next_start(
-    pid: int, unit: str, expected: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen = look.Look(pid, "x", unit, counters=COUNTERS, is_replaced=True)
-    monkeypatch.setattr(who, "look_at_each", lambda *_: [(seen, Source())])
-    monkeypatch.setattr(services, "settings", dict)
-    (process,) = who.of_processes([pid])
+def test_who_is_started_with_the_machine_waits_for_its_next_start(pid: int, unit: str, expected: str) -> None:
+    process = who.judged(look.Look(pid, "x", unit, counters=COUNTERS, is_replaced=True))
     assert process.restart == expected
     assert states.state_of(process) == ("reboot" if expected == verdict.REBOOT else "restart")
     assert (process.cure == "needs a reboot") == (expected == verdict.REBOOT)

@@ -59,8 +59,8 @@ def unended() -> set[str]:
     return found
 
 
-def look_of(answer: dict[str, Any]) -> Look:
-    return Look(**{**answer, "libraries": tuple(Library(**library) for library in answer["libraries"])})
+def process_of(answer: dict[str, Any]) -> Process:
+    return Process(**{**answer, "libraries": tuple(Library(**library) for library in answer["libraries"])})
 
 
 def read_by(look: Look, setting: Setting | None, default: str) -> Source:
@@ -74,10 +74,17 @@ def read_by(look: Look, setting: Setting | None, default: str) -> Source:
     return source_of(look, path) if asks and path else Source()
 
 
-def look_at_each(pids: Sequence[int], settings: dict[str, Setting]) -> list[tuple[Look, Source]]:
-    """Those of them that are there; in other processes, since looking may hang: see aside.py."""
+def judged(look: Look, setting: Setting | None = None, source: Source | None = None) -> Process:
+    process = judge(look, setting, source or Source(), procfs.started_at(look.ticks) if look.ticks else 0.0)
+    waits = process.restart and (look.pid == 1 or systemd.waits_for_reboot(look.unit))
+    return replace(process, restart=REBOOT, cure="needs a reboot") if waits else process
+
+
+def of_processes(pids: Sequence[int]) -> list[Process]:
+    """Those of them that are there; each is looked at in another process, since that may hang: see aside.py."""
     known: Known = {}
-    left, first = unended(), {pid: who for pid in pids if (who := identified(pid))}
+    settings, left = services.settings(), unended()
+    first = {pid: who for pid in dict.fromkeys(pids) if (who := identified(pid))}
     try:
         default = default_file(own=False)
     except Failure:
@@ -87,30 +94,20 @@ def look_at_each(pids: Sequence[int], settings: dict[str, Setting]) -> list[tupl
         ctypes.CDLL(None).prctl(PR_SET_NAME, child_for(first[pid].payer).encode())
         with contextlib.suppress(TargetError, FileNotFoundError, ProcessLookupError):
             look = inspect(pid, known)
-            return asdict(look), asdict(read_by(look, settings.get(look.unit), default))
+            setting = settings.get(look.unit)
+            return asdict(judged(look, setting, read_by(look, setting, default)))
         return None
 
     held = {pid for pid, who in first.items() if child_for(who.payer) in left}
-    found = {pid: (replace(first[pid], problem=UNENDED, missed=True), Source()) for pid in held}
+    found = {pid: judged(replace(first[pid], problem=UNENDED, missed=True)) for pid in held}
     payers = {pid: who.payer for pid, who in first.items() if pid not in held}
     for pid, answer in aside.each([*payers], work, altogether=aside.ALTOGETHER, unit_of=payers.__getitem__, room=ROOM):
         if not isinstance(answer, aside.Missed):
-            found |= {pid: (look_of(answer[0]), Source(**answer[1]))} if answer else {}
+            found |= {pid: process_of(answer)} if answer else {}
         elif identified(pid):
             why = printable(f"it cannot be looked at: {answer.reason}")
-            found[pid] = replace(first[pid], problem=why, missed=answer.reason == aside.OUT_OF_TIME), Source()
-    return [found[pid] for pid in pids if pid in found]
-
-
-def of_processes(pids: Sequence[int]) -> list[Process]:
-    """Those of them that are there."""
-    settings, judged = services.settings(), []
-    for look, source in look_at_each([*dict.fromkeys(pids)], settings):
-        process = judge(look, settings.get(look.unit), source, procfs.started_at(look.ticks) if look.ticks else 0.0)
-        if process.restart and (look.pid == 1 or systemd.waits_for_reboot(look.unit)):
-            process = replace(process, restart=REBOOT, cure="needs a reboot")
-        judged.append(process)
-    return judged
+            found[pid] = judged(replace(first[pid], problem=why, missed=answer.reason == aside.OUT_OF_TIME))
+    return [found[pid] for pid in first if pid in found]
 
 
 def of_unit(unit: str) -> list[Process]:
