@@ -15,9 +15,9 @@ enum { RESEED_REQUESTS = 1 << 16, RESEED_SECONDS = 7 * 60 };
 struct drng {
     struct drng_generator generator;
     enum drng_choice choice;
+    struct drng_seed_policy policy;
+    struct drng_root root;
     struct drng_counters counters; /* of this handle's seeds; their instructions count elsewhere */
-    atomic_uint serving;           /* enum drng_source: of the seed that serves */
-    atomic_uint last;              /* enum drng_source: of the last attempt to take a seed */
 };
 
 static const struct drng_bytes nothing = {NULL, 0};
@@ -123,27 +123,27 @@ static void write_reasons(enum drng_choice choice, enum drng_source last, char *
 /* ---- Seeds ---- */
 
 struct seeding {
-    const struct drng_seed_policy *policy;
+    struct drng_root root;
     uint8_t *seed;
     size_t len;
-    struct drng_seed_outcome *served;
 };
 
 static enum drng_result seed_once(void *vseeding, const struct drng_guard *guard)
 {
-    const struct seeding *s = vseeding;
-    return drng_root_seed(&drng_library.root, guard, s->policy, s->seed, s->len, s->served);
+    struct seeding *s = vseeding;
+    return drng_root_seed(&s->root, guard, s->seed, s->len);
 }
 
 static int take_seed(uint8_t *seed, size_t len, enum drng_choice choice, enum drng_conditioning conditioning,
-                     struct drng_seed_outcome *served)
+                     enum drng_source *served)
 {
     struct drng_counters counters = {0};
     int error = drng_library_open(false);
     if (error == DRNG_SUCCESS) {
         const struct drng_seed_policy policy = policy_of(choice, conditioning, &counters);
-        struct seeding seeding = {&policy, seed, len, served};
+        struct seeding seeding = {{.place = &drng_library.root, .policy = &policy, .open = true}, seed, len};
         error = error_of(choice, drng_guard_run_piecewise(seed_once, &seeding));
+        *served = (enum drng_source)atomic_load(&seeding.root.last);
     }
     if (error != DRNG_SUCCESS) {
         drng_wipe(seed, len);
@@ -167,7 +167,7 @@ static struct drng_seed_info info_of(enum drng_source source, enum drng_conditio
 int drng_conditioned_seed(void *seed, size_t len, enum drng_choice choice, enum drng_conditioning conditioning,
                           struct drng_seed_info *info)
 {
-    struct drng_seed_outcome served = {.source = DRNG_SOURCE_NONE};
+    enum drng_source served = DRNG_SOURCE_NONE;
     int error = DRNG_SUCCESS;
     if (len > PTRDIFF_MAX || (seed == NULL && len > 0) || !choice_exists(choice) ||
         (conditioning != DRNG_BY_CBC_MAC && conditioning != DRNG_BY_HMAC_SHA256)) {
@@ -177,29 +177,12 @@ int drng_conditioned_seed(void *seed, size_t len, enum drng_choice choice, enum 
         error = take_seed(seed, len, choice, conditioning, &served);
     }
     if (info != NULL) {
-        *info = info_of(served.source, conditioning);
+        *info = info_of(served, conditioning);
     }
     return error;
 }
 
 /* ---- Handles ---- */
-
-static enum drng_result get_seed(void *handle, const struct drng_guard *guard, struct drng_entropy *entropy)
-{
-    drng *d = handle;
-    const struct drng_seed_policy policy = policy_of(d->choice, DRNG_BY_CBC_MAC, &d->counters);
-    struct drng_seed_outcome served = {.source = DRNG_SOURCE_NONE};
-    entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
-    const enum drng_result result =
-        drng_root_seed(&drng_library.root, guard, &policy, entropy->slot, entropy->input.len, &served);
-    atomic_store(&d->last, (unsigned)served.source);
-    if (result == DRNG_OK) {
-        atomic_store(&d->serving, (unsigned)served.source);
-    }
-    return result;
-}
-
-static const struct drng_entropy_source source = {.get = get_seed};
 
 /* Where the hardware alone was chosen the kernel is not asked, and a request without a word might be a copy's, too. */
 static drng *new_handle(enum drng_choice choice)
@@ -209,9 +192,11 @@ static drng *new_handle(enum drng_choice choice)
         return NULL;
     }
     d->choice = choice;
+    d->policy = policy_of(choice, DRNG_BY_CBC_MAC, &d->counters);
+    d->root = (struct drng_root){.place = &drng_library.root, .policy = &d->policy, .open = true};
     d->generator = (struct drng_generator){
-        .source = &source,
-        .source_arg = d,
+        .source = &drng_root_source,
+        .source_arg = &d->root,
         .personalization = {personalization, sizeof(personalization)},
         .aes = drng_library.machine.aes,
         .words = &drng_library.words,
@@ -277,7 +262,7 @@ int drng_info(drng *handle, struct drng_info *info)
     if (handle == NULL || info == NULL) {
         return DRNG_E_ARGUMENT;
     }
-    const enum drng_source serving = (enum drng_source)atomic_load(&handle->serving);
+    const enum drng_source serving = (enum drng_source)atomic_load(&handle->root.serving);
     *info = (struct drng_info){
         .source = name_of(serving),
         .grade = grade_of(serving),
@@ -286,7 +271,8 @@ int drng_info(drng *handle, struct drng_info *info)
         .fork_reseeds = atomic_load(&handle->counters.fork_reseeds),
         .clone_reseeds = atomic_load(&handle->counters.clone_reseeds),
     };
-    write_reasons(handle->choice, (enum drng_source)atomic_load(&handle->last), info->others, sizeof(info->others));
+    write_reasons(handle->choice, (enum drng_source)atomic_load(&handle->root.last), info->others,
+                  sizeof(info->others));
     return DRNG_SUCCESS;
 }
 

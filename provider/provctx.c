@@ -40,10 +40,11 @@ static void settle_policy(struct drng_provctx *provctx)
     }
 
     /* A child of RDRAND must not get its words as a seed: the seed is conditioned, and no other source is asked. */
+    const bool has_words = provctx->eligibility.words[DRNG_WORDS_INSTRUCTION] == DRNG_ALLOWED;
     provctx->words_policy = provctx->policy;
     memset(provctx->words_policy.instructions, 0, sizeof(provctx->words_policy.instructions));
     provctx->words_policy.instructions[DRNG_WORDS_INSTRUCTION] =
-        &drng_process.machine.instructions[DRNG_WORDS_INSTRUCTION];
+        has_words ? &drng_process.machine.instructions[DRNG_WORDS_INSTRUCTION] : NULL;
     provctx->words_policy.fallback = NULL;
 
     drng_request_words_settle(&provctx->words, &provctx->eligibility, drng_process.machine.instructions);
@@ -91,7 +92,8 @@ struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL
         return NULL;
     }
     settle_policy(provctx);
-    const bool made = drng_place_make(&provctx->root, DRNG_WIDE_SLOT_SIZE);
+    provctx->root = (struct drng_root){.place = &provctx->seeds, .policy = &provctx->policy, .open = true};
+    const bool made = drng_place_make(&provctx->seeds, DRNG_WIDE_SLOT_SIZE);
     if (!made) {
         drng_raise(&core, DRNG_R_OUT_OF_MEMORY, NULL);
     }
@@ -105,7 +107,7 @@ struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL
 void drng_provctx_free(struct drng_provctx *provctx)
 {
     const struct drng_core core = provctx->core;
-    drng_place_free(&provctx->root);
+    drng_place_free(&provctx->seeds);
     drng_process_close();
     drng_free(&core, provctx);
 }

@@ -12,7 +12,7 @@
 #include "provider/core.h"
 #include "provider/observe/stats.h"
 
-/* Constant once OSSL_provider_init() has returned, except the last members, from `root` on. */
+/* Constant once OSSL_provider_init() has returned, except the last members, from `seeds` on. */
 struct drng_provctx {
     struct drng_core core;
     struct drng_config config;
@@ -21,7 +21,8 @@ struct drng_provctx {
     struct drng_seed_policy words_policy; /* of the seeds that the algorithm RDRAND gives */
     struct drng_request_words words;
     enum drng_request_mixing mixing;
-    struct drng_place root;              /* seeds the generators that have no parent */
+    struct drng_place seeds;             /* the place of `root` */
+    struct drng_root root;               /* seeds the generators that have no parent */
     struct drng_pairs *pairs;            /* the generators behind OSSL_FUNC_provider_random_bytes() */
     atomic_uint foreign;                 /* living generators whose parent is another provider's */
     const char *_Atomic disabled_reason; /* the text that is true now */

@@ -240,7 +240,15 @@ static inline __attribute__((always_inline)) enum drng_result generate_once(stru
                                        : generate_any(g, s, *guard, out, len, extras);
 }
 
-/* ---- A parent's answer to its child ---- */
+/* ---- The answers of a root, and of a parent to its child ---- */
+
+static enum drng_result seed_from_root(void *vroot, const struct drng_guard *guard, struct drng_entropy *entropy)
+{
+    entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
+    return drng_root_seed(vroot, guard, entropy->slot, entropy->input.len);
+}
+
+const struct drng_entropy_source drng_root_source = {.get = seed_from_root};
 
 /* The address of the child's slot as additional input gives siblings different seeds. */
 static enum drng_result seed_child(void *vparent, const struct drng_guard *guard, struct drng_entropy *entropy)

@@ -18,6 +18,7 @@
 
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/drbg/request_entropy.h"
+#include "mixing/entropy/seed.h"
 #include "mixing/machine/counters.h"
 #include "mixing/state/guard.h"
 
@@ -34,7 +35,7 @@ struct drng_entropy {
     void *held[2];                  /* memory of the source that release() frees */
 };
 
-/* Who gives seeds to a generator whose parent is not a generator of drng's. */
+/* Who gives seeds to a generator whose parent is not a generator of drng's: drng_root_source, or a foreign parent. */
 struct drng_entropy_source {
     /* Answers, or fails with a result of its own, which the generator's caller gets. Not cancelled meanwhile. */
     enum drng_result (*get)(void *arg, const struct drng_guard *guard, struct drng_entropy *entropy);
@@ -43,6 +44,9 @@ struct drng_entropy_source {
     /* The answer's `seedings` as they are now: the generator reseeds when they have changed. NULL: it never says. */
     unsigned (*seedings)(void *arg);
 };
+
+/* Seeds of a root: its argument is the struct drng_root. */
+extern const struct drng_entropy_source drng_root_source;
 
 /* As EVP_RAND_STATE_UNINITIALISED, _READY and _ERROR. */
 enum drng_generator_status { DRNG_GENERATOR_UNINSTANTIATED, DRNG_GENERATOR_READY, DRNG_GENERATOR_FAILED };
@@ -70,6 +74,7 @@ struct drng_generator {
     struct drng_counters *counters;
     struct drng_request_counts *requests; /* counts its requests; NULL: nobody does */
     bool shares_requests;                 /* other threads count there, too */
+    atomic_uint told;                     /* the owner's: of `seedings`, those that it has told of */
     struct drng_generator_config config;  /* changed by drng_generator_configure() */
 
     /* The generator's own. */

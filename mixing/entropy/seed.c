@@ -5,6 +5,7 @@
 
 #include <endian.h>
 #include <string.h>
+#include <time.h>
 
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/os.h"
@@ -193,94 +194,93 @@ static void count(const struct drng_seed_policy *policy, enum drng_source source
 }
 
 enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drng_seed_reader *reader, uint8_t *out,
-                               size_t len, struct drng_seed_outcome *outcome)
+                               size_t len, enum drng_source *source)
 {
     enum drng_result status = DRNG_UNAVAILABLE;
-    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS && status != DRNG_OK; i++) {
         struct drng_instruction *in = policy->instructions[i];
-        outcome->instructions[i] = DRNG_UNAVAILABLE;
-        if (in != NULL && status != DRNG_OK) {
+        if (in != NULL) {
             struct task task = {policy, in, &reader->noise[i], out, len, has_others_after(policy, i)};
-            outcome->source = DRNG_SOURCE_INSTRUCTION + i;
+            *source = DRNG_SOURCE_INSTRUCTION + i;
             if (task.others_after && drng_noise_is_slow(in)) {
                 status = DRNG_SLOW;
                 drng_note(&in->counters->last_result, DRNG_LAST_SLOW);
             } else {
                 status = drng_noise_attempt(in, task.noise, budget_of(policy, i, len), make_seed, &task);
             }
-            outcome->instructions[i] = status;
         }
     }
     if (status == DRNG_OK && policy->os_mixing) {
         mix_os(out, len, policy->counters);
     }
     if (status != DRNG_OK) {
-        outcome->source = DRNG_SOURCE_FALLBACK;
+        *source = DRNG_SOURCE_FALLBACK;
         status = from_fallback(policy, out, len);
     }
     if (status != DRNG_OK) {
-        outcome->source = DRNG_SOURCE_NONE;
+        *source = DRNG_SOURCE_NONE;
         drng_wipe(out, len);
     }
     drng_wipe_stack_2048();
     drng_cpu_clear_vectors();
-    count(policy, outcome->source);
+    count(policy, *source);
     return status;
 }
 
-struct drng_root_slot *drng_root_take(struct drng_place *root, const struct drng_guard *guard)
+struct drng_root_slot *drng_root_take(struct drng_place *place, const struct drng_guard *guard)
 {
-    return (struct drng_root_slot *)(void *)drng_guard_take(guard, root, DRNG_WAITS);
+    return (struct drng_root_slot *)(void *)drng_guard_take(guard, place, DRNG_WAITS);
 }
 
-void drng_root_give_back(struct drng_place *root, const struct drng_guard *guard, struct drng_root_slot *slot)
+void drng_root_give_back(struct drng_place *place, const struct drng_guard *guard, struct drng_root_slot *slot)
 {
-    drng_guard_give_back(root, &slot->guarded, DRNG_WAITS, drng_guard_is_mine(guard));
+    drng_guard_give_back(place, &slot->guarded, DRNG_WAITS, drng_guard_is_mine(guard));
 }
 
-enum drng_result drng_root_test(struct drng_place *root, const struct drng_guard *guard,
-                                const struct drng_seed_policy *policy)
+enum drng_result drng_root_test(const struct drng_root *root, const struct drng_guard *guard)
 {
-    struct drng_root_slot *slot = drng_root_take(root, guard);
+    struct drng_root_slot *slot = drng_root_take(root->place, guard);
     enum drng_result result = DRNG_OK;
     if (slot == NULL) {
-        return drng_place_denial(root);
+        return drng_place_denial(root->place);
     }
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        struct drng_instruction *in = policy->instructions[i];
+        struct drng_instruction *in = root->policy->instructions[i];
         if (in != NULL) {
             slot->reader.noise[i].startup = (struct drng_startup){0};
             const enum drng_result of_this =
-                drng_noise_attempt(in, &slot->reader.noise[i], budget_of(policy, i, 0), NULL, NULL);
+                drng_noise_attempt(in, &slot->reader.noise[i], budget_of(root->policy, i, 0), NULL, NULL);
             if (of_this == DRNG_HEALTH_FAILED || of_this == DRNG_UNAVAILABLE) {
                 result = DRNG_HEALTH_FAILED;
             }
         }
     }
-    drng_root_give_back(root, guard, slot);
+    drng_root_give_back(root->place, guard, slot);
     return result;
 }
 
-enum drng_result drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
-                                const struct drng_seed_policy *policy, uint8_t *out, size_t len,
-                                struct drng_seed_outcome *outcome)
+enum drng_result drng_root_seed(struct drng_root *root, const struct drng_guard *guard, uint8_t *out, size_t len)
 {
-    enum drng_result status = DRNG_OK;
+    enum drng_result status = atomic_load(&root->open) ? DRNG_OK : DRNG_NO_SEED;
     enum drng_source weakest = DRNG_SOURCE_NONE;
-    outcome->source = DRNG_SOURCE_NONE;
     for (size_t done = 0; done < len && status == DRNG_OK; done += DRNG_SEED_PIECE) {
         const size_t piece = len - done < DRNG_SEED_PIECE ? len - done : DRNG_SEED_PIECE;
-        struct drng_root_slot *slot = drng_root_take(root, guard); /* a piece at a time: threads take turns */
-        status = drng_place_denial(root);
+        struct drng_root_slot *slot = drng_root_take(root->place, guard); /* a piece at a time: threads take turns */
+        enum drng_source source = DRNG_SOURCE_NONE;
         if (slot != NULL) {
-            status = drng_seed_get(policy, &slot->reader, out + done, piece, outcome);
-            drng_root_give_back(root, guard, slot);
+            status = drng_seed_get(root->policy, &slot->reader, out + done, piece, &source);
+            drng_root_give_back(root->place, guard, slot);
+        } else {
+            status = drng_place_denial(root->place);
         }
-        weakest = outcome->source > weakest ? outcome->source : weakest;
+        weakest = source > weakest ? source : weakest;
     }
-    outcome->source = status == DRNG_OK ? weakest : DRNG_SOURCE_NONE;
+    atomic_store(&root->last, (unsigned)(status == DRNG_OK ? weakest : DRNG_SOURCE_NONE));
     if (status != DRNG_OK) {
         drng_wipe(out, len);
+        return status;
     }
-    return status;
+    atomic_store(&root->serving, (unsigned)weakest);
+    drng_note(&root->policy->counters->last_seed, (uint64_t)time(NULL));
+    return DRNG_OK;
 }

@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,18 +40,13 @@ struct drng_seed_reader {
     struct drng_noise noise[DRNG_INSTRUCTIONS];
 };
 
-/* Who made a seed, and what the instructions before it came to. */
-struct drng_seed_outcome {
-    enum drng_source source;                          /* DRNG_SOURCE_NONE: nobody */
-    enum drng_result instructions[DRNG_INSTRUCTIONS]; /* DRNG_UNAVAILABLE: it was not asked */
-};
-
 /*
- * Fills out[0..len) with a seed. On failure out is all zero, and the result is DRNG_NO_FALLBACK or
- * DRNG_FALLBACK_FAILED. The next call tries again every source but the disabled instructions.
+ * Fills out[0..len) with a seed, and says who made it. On failure out is all zero, *source is DRNG_SOURCE_NONE, and the
+ * result is DRNG_NO_FALLBACK or DRNG_FALLBACK_FAILED. The next call tries again every source but the disabled
+ * instructions. What each instruction came to is in its counters (last_result).
  */
 DRNG_MUST_CHECK enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
-                                               uint8_t *out, size_t len, struct drng_seed_outcome *outcome);
+                                               uint8_t *out, size_t len, enum drng_source *source);
 
 /*
  * Adds bytes to a seed, by XOR; where there are more bytes than seed, they start over. If the bytes are independent of
@@ -69,27 +65,34 @@ struct drng_root_slot {
 };
 _Static_assert(sizeof(struct drng_root_slot) <= DRNG_WIDE_SLOT_SIZE, "a seed reader outgrew its slot");
 
+/* What gives seeds to generators (generator.h), and to whoever asks for one. */
+struct drng_root {
+    struct drng_place *place; /* of such a slot, a wide one; other roots may have the same */
+    const struct drng_seed_policy *policy;
+    atomic_bool open;    /* false: it gives no seeds */
+    atomic_uint last;    /* enum drng_source: of the last attempt to make a seed */
+    atomic_uint serving; /* enum drng_source: of the last seed */
+};
+
 /*
- * A root is the place of such a slot, a wide one. It always takes its lock: libcrypto from 3.5 on may have several
- * threads seed generators from one seed source before it calls enable_locking. NULL: drng_guard_take() says when.
+ * Always takes the lock: libcrypto from 3.5 on may have several threads seed generators from one seed source before it
+ * calls enable_locking. NULL: drng_guard_take() says when.
  */
-struct drng_root_slot *drng_root_take(struct drng_place *root, const struct drng_guard *guard);
-void drng_root_give_back(struct drng_place *root, const struct drng_guard *guard, struct drng_root_slot *slot);
+struct drng_root_slot *drng_root_take(struct drng_place *place, const struct drng_guard *guard);
+void drng_root_give_back(struct drng_place *place, const struct drng_guard *guard, struct drng_root_slot *slot);
 
 /*
  * Runs the start-up tests of each instruction of the policy anew (SP 800-90B, 4.3: tests on demand).
  * DRNG_HEALTH_FAILED: one of them is disabled, since now or before. DRNG_BUSY, DRNG_OTHER_PROCESS: the reader could not
  * be taken. Where one gives too few words in its time, the next seed goes on with its tests.
  */
-DRNG_MUST_CHECK enum drng_result drng_root_test(struct drng_place *root, const struct drng_guard *guard,
-                                                const struct drng_seed_policy *policy);
+DRNG_MUST_CHECK enum drng_result drng_root_test(const struct drng_root *root, const struct drng_guard *guard);
 
 /*
- * Fills out[0..len) with conditioned seed, in pieces of DRNG_SEED_PIECE. The outcome is that of the last piece, but its
- * source is the weakest if several took turns (a source's number is the higher, the later it is asked). On failure out
- * is all zero, the source is DRNG_SOURCE_NONE, and the result is that of drng_seed_get(), or
- * drng_place_denial()'s if the reader could not be taken.
+ * Fills out[0..len) with conditioned seed, in pieces of DRNG_SEED_PIECE, and notes its source: the weakest if several
+ * took turns (a source's number is the higher, the later it is asked). On failure out is all zero, and the result is
+ * that of drng_seed_get(); DRNG_NO_SEED: the root is not open; or drng_place_denial()'s if the reader could not be
+ * taken.
  */
-DRNG_MUST_CHECK enum drng_result drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
-                                                const struct drng_seed_policy *policy, uint8_t *out, size_t len,
-                                                struct drng_seed_outcome *outcome);
+DRNG_MUST_CHECK enum drng_result drng_root_seed(struct drng_root *root, const struct drng_guard *guard, uint8_t *out,
+                                                size_t len);

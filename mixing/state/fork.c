@@ -46,20 +46,11 @@ bool drng_fork_wipes(void *memory, size_t size)
     return !drng_fork_kernel_wipes || kernel_wipes(memory, size);
 }
 
-/* The generation is set before the watchers are called, since they ask for it. */
 uint64_t drng_fork_enter(void)
 {
     uint_least64_t generation = 0;
     const uint64_t next = atomic_fetch_add(&last_generation, 1) + 1;
-    if (!atomic_compare_exchange_strong(&drng_fork_page->generation, &generation, next)) {
-        return generation;
-    }
-    for (struct drng_fork_watcher *w = atomic_load(&watchers); w != NULL; w = w->next) {
-        if (w->entered != NULL) {
-            w->entered();
-        }
-    }
-    return next;
+    return atomic_compare_exchange_strong(&drng_fork_page->generation, &generation, next) ? next : generation;
 }
 
 uint64_t drng_fork_draw_token(void)

@@ -103,8 +103,7 @@ extern bool drng_fork_kernel_wipes;
 
 /* What one part of the module does in a new process. */
 struct drng_fork_watcher {
-    void (*wipe)(void);    /* sets to zero what the kernel does not wipe; called only where the kernel does not */
-    void (*entered)(void); /* called once in a new process, when it first asks for its generation; may be NULL */
+    void (*wipe)(void); /* sets to zero what the kernel does not wipe; called only where the kernel does not */
     struct drng_fork_watcher *next;
 };
 

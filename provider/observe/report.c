@@ -25,6 +25,13 @@ static unsigned disabled_now(void)
 
 /* ---- Why an instruction does not serve ---- */
 
+/* enum drng_last_result */
+static uint64_t last_result(unsigned instruction)
+{
+    return atomic_load_explicit(&drng_process.machine.instructions[instruction].counters->last_result,
+                                memory_order_relaxed);
+}
+
 /* Appends "RDSEED: " and why to a list in `text`, which always ends with NUL. */
 static void append(char *text, size_t size, unsigned instruction, const char *why, const char *more)
 {
@@ -50,17 +57,17 @@ static void describe(const struct drng_eligibility *eligibility, unsigned disabl
     }
 }
 
-void drng_report_unserved(struct drng_provctx *provctx, const struct drng_seed_outcome *outcome,
-                          char why[DRNG_WHY_SIZE])
+const char *drng_report_unserved(struct drng_provctx *provctx, char why[DRNG_WHY_SIZE])
 {
     (void)snprintf(why, DRNG_WHY_SIZE, "%s", drng_report_disabled_reason(provctx));
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        const enum drng_result result = outcome->instructions[i];
-        if (result == DRNG_SLOW || result == DRNG_EXHAUSTED) {
-            append(why, DRNG_WHY_SIZE, i, result == DRNG_SLOW ? "too few words" : "no word",
+        const uint64_t last = last_result(i);
+        if (provctx->eligibility.seeds[i] == DRNG_ALLOWED && (last == DRNG_LAST_SLOW || last == DRNG_LAST_DRY)) {
+            append(why, DRNG_WHY_SIZE, i, last == DRNG_LAST_SLOW ? "too few words" : "no word",
                    " in its time, the next request tries again");
         }
     }
+    return why;
 }
 
 const char *drng_report_last_result(const struct drng_provctx *provctx, unsigned instruction)
@@ -74,9 +81,7 @@ const char *drng_report_last_result(const struct drng_provctx *provctx, unsigned
         [DRNG_LAST_DISABLED] = "disabled",
     };
     const enum drng_denial denial = provctx->eligibility.seeds[instruction];
-    const uint64_t last = atomic_load_explicit(&drng_process.machine.instructions[instruction].counters->last_result,
-                                               memory_order_relaxed);
-    return denial != DRNG_ALLOWED ? drng_denial_text(denial) : texts[last];
+    return denial != DRNG_ALLOWED ? drng_denial_text(denial) : texts[last_result(instruction)];
 }
 
 /* ---- Who serves, and what keeps copies apart ---- */
@@ -194,6 +199,8 @@ void drng_report_loaded(struct drng_provctx *provctx)
 
 void drng_report_seed(struct drng_provctx *provctx)
 {
+    atomic_store(&drng_stats.live->begun, 1);
+    atomic_store(&drng_stats.head->forks, drng_fork_generation() - drng_stats.first_generation);
     /* A clock device that has stopped answering, or an instruction that was disabled, changes the protection. */
     const char *clone_reason = NULL;
     (void)drng_report_disabled_reason(provctx);

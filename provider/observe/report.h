@@ -18,7 +18,7 @@ struct drng_provctx;
 /* To be called when an instance has loaded: from now on the counters can be read from outside. */
 void drng_report_loaded(struct drng_provctx *provctx);
 
-/* To be called after each request for a seed or for words. Records what has changed. */
+/* To be called after each call that may have taken a seed or words. Records what has changed. */
 void drng_report_seed(struct drng_provctx *provctx);
 
 /*
@@ -27,10 +27,9 @@ void drng_report_seed(struct drng_provctx *provctx);
  */
 const char *drng_report_disabled_reason(struct drng_provctx *provctx);
 
-/* Why no instruction served: the same, and what the others came to. */
+/* Why no instruction served: the same, and what the others came to when they were asked last. Returns `why`. */
 enum { DRNG_WHY_SIZE = 2 * DRNG_TEXT_SIZE };
-void drng_report_unserved(struct drng_provctx *provctx, const struct drng_seed_outcome *outcome,
-                          char why[DRNG_WHY_SIZE]);
+const char *drng_report_unserved(struct drng_provctx *provctx, char why[DRNG_WHY_SIZE]);
 
 /* What became of the instruction when it was asked last, or why it may not be: "too slow", "masked by ...". */
 const char *drng_report_last_result(const struct drng_provctx *provctx, unsigned instruction);

@@ -37,15 +37,6 @@ static void wipe(void)
     memset(drng_stats.live, 0, sizeof(*drng_stats.live));
 }
 
-/* The generation of the process that loaded the module. */
-static uint64_t first_generation;
-
-static void entered(void)
-{
-    atomic_store(&drng_stats.live->begun, 1);
-    atomic_store(&drng_stats.head->forks, drng_fork_generation() - first_generation);
-}
-
 /* ---- Contents ---- */
 
 void drng_stats_text(char *out, size_t size, const char *text)
@@ -65,14 +56,14 @@ void drng_stats_note_self_tests(void)
 
 void drng_stats_open(const char *aes, const char *libcrypto_version)
 {
-    static struct drng_fork_watcher watcher = {.wipe = wipe, .entered = entered};
+    static struct drng_fork_watcher watcher = {.wipe = wipe};
     char libcrypto[sizeof(drng_stats.head->libcrypto)] = "unknown";
     if (libcrypto_version != NULL) {
         (void)snprintf(libcrypto, sizeof(libcrypto), "OpenSSL %s", libcrypto_version);
     }
     struct drng_stats_head *head = &drng_counters.head;
     struct drng_stats_live *live = (struct drng_stats_live *)(void *)drng_page_start(drng_counters.room);
-    drng_stats = (struct drng_stats){.head = head, .live = live};
+    drng_stats = (struct drng_stats){.head = head, .live = live, .first_generation = drng_fork_generation()};
     (void)drng_fork_wipes(live, drng_whole_pages(sizeof(*live)));
     drng_fork_watch(&watcher);
     atomic_store(&live->memory_lock, atomic_load(&drng_fork_page->memory_lock));
@@ -83,7 +74,6 @@ void drng_stats_open(const char *aes, const char *libcrypto_version)
     head->family_offset = (int32_t)((uint8_t *)drng_family - (uint8_t *)head);
     head->request_counts_number = DRNG_REQUEST_COUNTS;
     head->request_counts_size = sizeof(struct drng_request_counts);
-    first_generation = drng_fork_generation();
     atomic_store_explicit(&head->forks, 0, memory_order_relaxed);
     atomic_store_explicit(&head->loaded, (uint64_t)time(NULL), memory_order_relaxed);
     atomic_store_explicit(&head->tested, atomic_load(&head->loaded), memory_order_relaxed);

@@ -87,6 +87,7 @@ _Static_assert(offsetof(struct drng_family, instructions) == 8 && sizeof(struct 
 struct drng_stats {
     struct drng_stats_head *head;
     struct drng_stats_live *live;
+    uint64_t first_generation; /* of the process that loaded the module (fork.h) */
 };
 
 extern struct drng_stats drng_stats;

@@ -32,6 +32,20 @@ static int answer(const struct drng_drbg *d, enum drng_result result)
     return drng_raise_result(&d->provctx->core, result, false);
 }
 
+int drng_drbg_answer(struct drng_provctx *provctx, struct drng_generator *g, enum drng_result result, bool drawing)
+{
+    const struct drng_generator *top = g;
+    if (result == DRNG_OK) {
+        atomic_store(&g->told, atomic_load(&g->seedings));
+        drng_report_seed(provctx);
+        return 1;
+    }
+    while (top->parent != NULL) {
+        top = top->parent;
+    }
+    return drng_raise_unseeded(provctx, top->source == &drng_root_source ? top->source_arg : NULL, result, drawing);
+}
+
 /* If data is NULL the length is ignored, as libcrypto does. */
 static inline struct drng_bytes given(const unsigned char *data, size_t len)
 {
@@ -84,14 +98,14 @@ static void *newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *functions
     drng_parent_init(&d->parent, provctx, parent, functions);
     if (parent == NULL) {
         d->generator.source = &drng_root_source;
-        d->generator.source_arg = provctx;
+        d->generator.source_arg = &provctx->root;
     } else if (functions == drng_drbg_functions) {
         struct drng_drbg *above = parent;
         d->generator.parent = &above->generator;
         d->is_foreign = above->is_foreign;
     } else if (functions == drng_seed_src_functions || functions == drng_rdrand_functions) {
-        d->generator.source = &drng_context_source;
-        d->generator.source_arg = parent;
+        d->generator.source = &drng_root_source;
+        d->generator.source_arg = drng_context_root(parent);
     } else {
         d->generator.source = &drng_parent_source;
         d->generator.source_arg = &d->parent;
@@ -279,9 +293,10 @@ static int instantiate(void *vdrbg, unsigned strength, int prediction_resistance
     if (changes && !read_change(d, params, &change)) {
         return 0;
     }
-    return answer(d,
-                  drng_generator_instantiate(&d->generator, changes ? &change : NULL, strength,
-                                             prediction_resistance != 0, given(personalization, personalization_len)));
+    const enum drng_result result =
+        drng_generator_instantiate(&d->generator, changes ? &change : NULL, strength, prediction_resistance != 0,
+                                   given(personalization, personalization_len));
+    return drng_drbg_answer(d->provctx, &d->generator, result, false);
 }
 
 static int uninstantiate(void *vdrbg)
@@ -294,8 +309,9 @@ static int reseed(void *vdrbg, int prediction_resistance, const unsigned char *e
                   const unsigned char *additional, size_t additional_len)
 {
     struct drng_drbg *d = vdrbg;
-    return answer(d, drng_generator_reseed(&d->generator, prediction_resistance != 0, given(entropy, entropy_len),
-                                           given(additional, additional_len)));
+    const enum drng_result result = drng_generator_reseed(
+        &d->generator, prediction_resistance != 0, given(entropy, entropy_len), given(additional, additional_len));
+    return drng_drbg_answer(d->provctx, &d->generator, result, false);
 }
 
 static int generate(void *vdrbg, unsigned char *out, size_t len, unsigned strength, int prediction_resistance,
@@ -311,7 +327,10 @@ static int generate(void *vdrbg, unsigned char *out, size_t len, unsigned streng
     const bool has_some = extras.additional.len > 0 || extras.prediction_resistance;
     const enum drng_result result =
         drng_generator_generate(&d->generator, out, len, strength, has_some ? &extras : NULL);
-    return __builtin_expect(result == DRNG_OK, 1) ? 1 : drng_raise_result(&d->provctx->core, result, true);
+    const bool told = atomic_load_explicit(&d->generator.told, memory_order_relaxed) ==
+                      atomic_load_explicit(&d->generator.seedings, memory_order_relaxed);
+    return __builtin_expect(result == DRNG_OK && told, 1) ? 1
+                                                          : drng_drbg_answer(d->provctx, &d->generator, result, true);
 }
 
 static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t min_len, size_t max_len,

@@ -31,3 +31,10 @@ extern const OSSL_DISPATCH drng_drbg_functions[];
  */
 bool drng_drbg_prepare(struct drng_provctx *provctx, struct drng_generator *generator, bool is_own);
 void drng_drbg_discard(struct drng_generator *generator);
+
+/*
+ * To be called after each call that has failed, or has taken a seed: `told` differs from `seedings`. Records what the
+ * seed has changed, and raises the errors of the result (drng_raise_unseeded()). Returns 1 for DRNG_OK, or 0.
+ */
+int drng_drbg_answer(struct drng_provctx *provctx, struct drng_generator *generator, enum drng_result result,
+                     bool drawing);

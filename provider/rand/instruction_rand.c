@@ -3,8 +3,6 @@
 
 #include "provider/rand/instruction_rand.h"
 
-#include <time.h>
-
 #include <openssl/core_names.h>
 #include <openssl/e_os2.h>
 #include <openssl/evp.h>
@@ -20,57 +18,51 @@
 
 static const char rdrand_failed[] = "it stayed dry or failed its health tests; use DRNG-SEED or CTR-DRBG";
 
-/* The reader could not be taken: whoever asked for the seed raises the error. */
-static bool is_denied(enum drng_result result)
+static void raise_words_denied(const struct drng_provctx *provctx, enum drng_denial denial)
 {
-    return result == DRNG_BUSY || result == DRNG_OTHER_PROCESS;
+    drng_raise(&provctx->core, DRNG_R_RDRAND_UNAVAILABLE, "%s; use DRNG-SEED or CTR-DRBG", drng_denial_text(denial));
 }
 
-/*
- * Fills out[0..len) with conditioned seed, counts it, and records what has changed. On failure out is all zero, and an
- * error is in the queue, unless the reader was denied or the epoch of the guard has ended. Not cancelled meanwhile.
- */
-static enum drng_result take_seed(struct drng_provctx *provctx, struct drng_place *root,
-                                  const struct drng_seed_policy *policy, const struct drng_guard *guard, uint8_t *out,
-                                  size_t len)
+static void raise_reason(struct drng_provctx *provctx, const struct drng_root *root, enum drng_result result)
 {
+    const struct drng_core *core = &provctx->core;
+    const enum drng_denial denial = provctx->eligibility.words[DRNG_WORDS_INSTRUCTION];
+    const bool of_words = root != NULL && root->policy == &provctx->words_policy;
     char why[DRNG_WHY_SIZE];
-    struct drng_seed_outcome outcome = {.source = DRNG_SOURCE_NONE};
-    const enum drng_result result = drng_root_seed(root, guard, policy, out, len, &outcome);
-    if (is_denied(result) || (result != DRNG_OK && !drng_guard_is_mine(guard))) {
-        return result; /* the attempt runs again, and may have words then: no error is to be left in the queue */
-    }
-    if (result == DRNG_OK) {
-        drng_note(&drng_stats.live->counters.last_seed, (uint64_t)time(NULL));
-    }
-    drng_report_seed(provctx);
-    if (result != DRNG_OK) {
-        drng_report_unserved(provctx, &outcome, why);
-        if (policy == &provctx->words_policy) {
-            drng_raise(&provctx->core, DRNG_R_RDRAND_FAILED, rdrand_failed);
-        } else if (result == DRNG_FALLBACK_FAILED) {
-            drng_raise(&provctx->core, DRNG_R_FALLBACK_FAILED, "%s; check that the process may call getrandom()", why);
-        } else {
-            drng_raise(&provctx->core, DRNG_R_NO_SEED_SOURCE,
-                       "%s; allow the default seed source with fallback = yes, or use a CPU that can", why);
+    if (result == DRNG_NO_SEED) {
+        if (root != NULL) {
+            drng_raise(core, DRNG_R_NOT_INSTANTIATED, NULL);
         }
+    } else if (of_words && denial != DRNG_ALLOWED) {
+        raise_words_denied(provctx, denial);
+    } else if (of_words) {
+        drng_raise(core, DRNG_R_RDRAND_FAILED, rdrand_failed);
+    } else if (result == DRNG_FALLBACK_FAILED) {
+        drng_raise(core, DRNG_R_FALLBACK_FAILED, "%s; check that the process may call getrandom()",
+                   drng_report_unserved(provctx, why));
+    } else {
+        drng_raise(core, DRNG_R_NO_SEED_SOURCE,
+                   "%s; allow the default seed source with fallback = yes, or use a CPU that can",
+                   drng_report_unserved(provctx, why));
     }
-    return result;
 }
 
-static enum drng_result get_from_root(void *vprovctx, const struct drng_guard *guard, struct drng_entropy *entropy)
+int drng_raise_unseeded(struct drng_provctx *provctx, const struct drng_root *root, enum drng_result result,
+                        bool drawing)
 {
-    struct drng_provctx *provctx = vprovctx;
-    entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
-    return take_seed(provctx, &provctx->root, &provctx->policy, guard, entropy->slot, entropy->input.len);
+    if (result != DRNG_BUSY) {
+        drng_report_seed(provctx);
+    }
+    if (result == DRNG_NO_FALLBACK || result == DRNG_FALLBACK_FAILED || result == DRNG_NO_SEED) {
+        raise_reason(provctx, root, result);
+    }
+    return drng_raise_result(&provctx->core, result, drawing);
 }
-
-const struct drng_entropy_source drng_root_source = {.get = get_from_root};
 
 static enum drng_result test_instructions(void *vprovctx, const struct drng_guard *guard)
 {
     struct drng_provctx *provctx = vprovctx;
-    return drng_root_test(&provctx->root, guard, &provctx->policy);
+    return drng_root_test(&provctx->root, guard);
 }
 
 bool drng_test_instructions(struct drng_provctx *provctx)
@@ -106,8 +98,8 @@ enum kind { SEED_SOURCE, WORDS };
 struct context {
     struct drng_provctx *provctx;
     enum kind kind;
-    struct drng_place root;
-    atomic_int state; /* EVP_RAND_STATE_* */
+    struct drng_place place;
+    struct drng_root root; /* open once it is instantiated */
 };
 
 /* What libcrypto is told of each kind. */
@@ -128,14 +120,17 @@ static const struct {
 static struct context *new_context(struct drng_provctx *provctx, enum kind kind)
 {
     struct context *ctx = drng_zalloc(&provctx->core, sizeof(*ctx));
-    if (ctx == NULL || !drng_place_make(&ctx->root, DRNG_WIDE_SLOT_SIZE)) {
+    if (ctx == NULL || !drng_place_make(&ctx->place, DRNG_WIDE_SLOT_SIZE)) {
         drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
         drng_free(&provctx->core, ctx);
         return NULL;
     }
     ctx->provctx = provctx;
     ctx->kind = kind;
-    atomic_init(&ctx->state, EVP_RAND_STATE_UNINITIALISED);
+    ctx->root = (struct drng_root){
+        .place = &ctx->place,
+        .policy = kind == WORDS ? &provctx->words_policy : &provctx->policy,
+    };
     return ctx;
 }
 
@@ -155,11 +150,16 @@ static void *new_rdrand(void *vprovctx, ossl_unused void *parent, ossl_unused co
     return new_context(vprovctx, WORDS);
 }
 
+struct drng_root *drng_context_root(void *ctx)
+{
+    return &((struct context *)ctx)->root;
+}
+
 static void freectx(void *vctx)
 {
     struct context *ctx = vctx;
     if (ctx != NULL) {
-        drng_place_free(&ctx->root);
+        drng_place_free(&ctx->place);
         drng_free(&ctx->provctx->core, ctx);
     }
 }
@@ -173,7 +173,7 @@ static int instantiate(void *vctx, ossl_unused unsigned strength, ossl_unused in
                        ossl_unused const OSSL_PARAM params[])
 {
     struct context *ctx = vctx;
-    atomic_store(&ctx->state, EVP_RAND_STATE_READY);
+    atomic_store(&ctx->root.open, true);
     return 1;
 }
 
@@ -184,7 +184,8 @@ static int enable_locking(ossl_unused void *vctx)
 }
 
 #define GETTABLE(NUMBER)                                                                                               \
-    NUMBER(OSSL_PARAM_int(OSSL_RAND_PARAM_STATE, NULL), atomic_load(&ctx->state))                                      \
+    NUMBER(OSSL_PARAM_int(OSSL_RAND_PARAM_STATE, NULL),                                                                \
+           atomic_load(&ctx->root.open) ? EVP_RAND_STATE_READY : EVP_RAND_STATE_UNINITIALISED)                         \
     NUMBER(OSSL_PARAM_uint(OSSL_RAND_PARAM_STRENGTH, NULL), limits[ctx->kind].strength)                                \
     NUMBER(OSSL_PARAM_size_t(OSSL_RAND_PARAM_MAX_REQUEST, NULL), limits[ctx->kind].max_request)
 
@@ -213,10 +214,10 @@ static bool may_serve(const struct context *ctx, bool prediction_resistance)
     const enum drng_denial denial = ctx->provctx->eligibility.words[DRNG_WORDS_INSTRUCTION];
     if (atomic_load_explicit(&drng_failed_algorithm, memory_order_relaxed) != NULL) {
         drng_raise(core, DRNG_R_SELF_TEST_FAILED, NULL);
-    } else if (atomic_load_explicit(&ctx->state, memory_order_relaxed) != EVP_RAND_STATE_READY) {
+    } else if (!atomic_load_explicit(&ctx->root.open, memory_order_relaxed)) {
         drng_raise(core, DRNG_R_NOT_INSTANTIATED, NULL);
     } else if (ctx->kind == WORDS && denial != DRNG_ALLOWED) {
-        drng_raise(core, DRNG_R_RDRAND_UNAVAILABLE, "%s; use DRNG-SEED or CTR-DRBG", drng_denial_text(denial));
+        raise_words_denied(ctx->provctx, denial);
     } else if (ctx->kind == WORDS && prediction_resistance) {
         drng_raise(core, DRNG_R_RDRAND_UNAVAILABLE, "it cannot give prediction resistance; use DRNG-SEED or CTR-DRBG");
     } else {
@@ -225,66 +226,47 @@ static bool may_serve(const struct context *ctx, bool prediction_resistance)
     return false;
 }
 
-static enum drng_result fill_with_seed(struct context *ctx, const struct drng_guard *guard, uint8_t *out, size_t len)
-{
-    if (!may_serve(ctx, false)) {
-        drng_wipe(out, len);
-        return DRNG_NO_SEED;
-    }
-    struct drng_provctx *provctx = ctx->provctx;
-    const struct drng_seed_policy *policy = ctx->kind == WORDS ? &provctx->words_policy : &provctx->policy;
-    return take_seed(provctx, &ctx->root, policy, guard, out, len);
-}
-
-static enum drng_result get_from_context(void *vctx, const struct drng_guard *guard, struct drng_entropy *entropy)
-{
-    entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
-    return fill_with_seed(vctx, guard, entropy->slot, entropy->input.len);
-}
-
-const struct drng_entropy_source drng_context_source = {.get = get_from_context};
-
-static enum drng_result fill_with_words(struct context *ctx, const struct drng_guard *guard, uint8_t *out, size_t len)
-{
-    struct drng_root_slot *slot = drng_root_take(&ctx->root, guard);
-    if (slot == NULL) {
-        return drng_place_denial(&ctx->root);
-    }
-    struct drng_instruction *in = &drng_process.machine.instructions[DRNG_WORDS_INSTRUCTION];
-    const enum drng_result result =
-        drng_noise_fill(in, &slot->reader.noise[DRNG_WORDS_INSTRUCTION], in->row->tries, true, out, len);
-    drng_root_give_back(&ctx->root, guard, slot);
-    drng_report_seed(ctx->provctx);
-    return result;
-}
-
 struct filling {
     struct context *ctx;
     uint8_t *out;
     size_t len;
-    bool words; /* not seed */
 };
 
-static enum drng_result fill_once(void *vfilling, const struct drng_guard *guard)
+static enum drng_result fill_with_seed(void *vfilling, const struct drng_guard *guard)
 {
     const struct filling *f = vfilling;
-    return f->words ? fill_with_words(f->ctx, guard, f->out, f->len) : fill_with_seed(f->ctx, guard, f->out, f->len);
+    return drng_root_seed(&f->ctx->root, guard, f->out, f->len);
 }
 
-/* One call of libcrypto's. False: out is wiped, and an error is in the queue. */
+static enum drng_result fill_with_words(void *vfilling, const struct drng_guard *guard)
+{
+    const struct filling *f = vfilling;
+    struct drng_root_slot *slot = drng_root_take(&f->ctx->place, guard);
+    if (slot == NULL) {
+        return drng_place_denial(&f->ctx->place);
+    }
+    struct drng_instruction *in = &drng_process.machine.instructions[DRNG_WORDS_INSTRUCTION];
+    const enum drng_result result =
+        drng_noise_fill(in, &slot->reader.noise[DRNG_WORDS_INSTRUCTION], in->row->tries, true, f->out, f->len);
+    drng_root_give_back(&f->ctx->place, guard, slot);
+    return result;
+}
+
+/* One call of libcrypto's. False: out is wiped, and an error is in the queue, or the call was refused. */
 static bool fill(struct context *ctx, uint8_t *out, size_t len, bool words)
 {
-    struct filling filling = {ctx, out, len, words};
-    const enum drng_result result = drng_guard_run_piecewise(fill_once, &filling);
-    if (is_denied(result)) {
-        (void)drng_raise_result(&ctx->provctx->core, result, true);
-    } else if (result != DRNG_OK && words) {
+    struct filling filling = {ctx, out, len};
+    const enum drng_result result = drng_guard_run_piecewise(words ? fill_with_words : fill_with_seed, &filling);
+    if (result == DRNG_OK) {
+        drng_report_seed(ctx->provctx);
+        return true;
+    }
+    if (words && result != DRNG_BUSY && result != DRNG_OTHER_PROCESS) {
         drng_raise(&ctx->provctx->core, DRNG_R_RDRAND_FAILED, rdrand_failed);
     }
-    if (result != DRNG_OK) {
-        drng_wipe(out, len);
-    }
-    return result == DRNG_OK;
+    (void)drng_raise_unseeded(ctx->provctx, &ctx->root, result, false);
+    drng_wipe(out, len);
+    return false;
 }
 
 static int generate(void *vctx, unsigned char *out, size_t len, unsigned strength, int prediction_resistance,
@@ -312,7 +294,8 @@ static size_t get_seed(void *vctx, unsigned char **seed, int entropy, size_t min
 {
     struct context *ctx = vctx;
     size_t len = 0;
-    unsigned char *buffer = drng_seed_buffer(&ctx->provctx->core, entropy, min_len, max_len, &len);
+    unsigned char *buffer =
+        may_serve(ctx, false) ? drng_seed_buffer(&ctx->provctx->core, entropy, min_len, max_len, &len) : NULL;
     if (buffer == NULL) {
         return 0;
     }
@@ -351,11 +334,11 @@ static enum drng_result wipe_reader(void *vctx, struct drng_guarded *slot, const
 static int uninstantiate(void *vctx)
 {
     struct context *ctx = vctx;
-    const enum drng_result result = drng_guard_run(&ctx->root, DRNG_WAITS, wipe_reader, ctx);
+    const enum drng_result result = drng_guard_run(&ctx->place, DRNG_WAITS, wipe_reader, ctx);
     if (result != DRNG_OK) {
         return drng_raise_result(&ctx->provctx->core, result, true);
     }
-    atomic_store(&ctx->state, EVP_RAND_STATE_UNINITIALISED);
+    atomic_store(&ctx->root.open, false);
     return 1;
 }
 
@@ -371,7 +354,7 @@ static enum drng_result look_at_reader(void *vctx, struct drng_guarded *slot, co
 static int verify_zeroization(void *vctx)
 {
     struct context *ctx = vctx;
-    return drng_guard_run(&ctx->root, DRNG_WAITS, look_at_reader, ctx) == DRNG_OK;
+    return drng_guard_run(&ctx->place, DRNG_WAITS, look_at_reader, ctx) == DRNG_OK;
 }
 
 /* All but newctx. */

@@ -20,13 +20,16 @@
 extern const OSSL_DISPATCH drng_seed_src_functions[];
 extern const OSSL_DISPATCH drng_rdrand_functions[];
 
+/* The root of a context of either: it seeds the generators whose parent this is. */
+struct drng_root *drng_context_root(void *ctx);
+
 /*
- * Conditioned seeds for generators of drng's. On failure an error is in the queue, unless drng_place_denial() says why.
- * The argument of the first is a struct drng_provctx, whose own source serves a generator without a parent; that of the
- * second a context of DRNG-SEED or RDRAND, the generator's parent.
+ * To be called after each call that should have taken a seed, and has failed. Records what has changed, and raises the
+ * errors of the result: as drng_raise_result() does, and before that why a root gave no seed. root NULL: the seeds of
+ * the call come from a foreign parent, which has said that itself. Returns 0.
  */
-extern const struct drng_entropy_source drng_root_source;
-extern const struct drng_entropy_source drng_context_source;
+int drng_raise_unseeded(struct drng_provctx *provctx, const struct drng_root *root, enum drng_result result,
+                        bool drawing);
 
 /*
  * Runs the start-up health tests of each instruction that may make seeds, on demand. False: one has failed them and is

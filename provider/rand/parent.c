@@ -157,7 +157,7 @@ static enum drng_result get_from_root_and_parent(struct drng_parent *parent, con
     struct drng_entropy theirs = *entropy; /* the same request; the answer of a foreign parent never lies in its slot */
     enum drng_result result = get_from_foreign(parent, &theirs);
     if (result == DRNG_OK) {
-        result = drng_root_source.get(parent->provctx, guard, entropy);
+        result = drng_root_source.get(&parent->provctx->root, guard, entropy);
         if (result == DRNG_OK) {
             drng_seed_add(entropy->slot, entropy->input.len, theirs.input.data, theirs.input.len);
         }

@@ -48,7 +48,7 @@ bool drng_pairs_open(struct drng_provctx *provctx)
     struct drng_pairs *pairs = calloc(1, sizeof(*pairs));
     if (pairs != NULL) {
         pairs->primary.source = &drng_root_source;
-        pairs->primary.source_arg = provctx;
+        pairs->primary.source_arg = &provctx->root;
     }
     if (pairs == NULL || !drng_drbg_prepare(provctx, &pairs->primary, true)) {
         drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
@@ -152,35 +152,45 @@ static inline unsigned number_of_thread(void)
     return number;
 }
 
-/* DRNG_BUSY: another thread draws from this pair, or the call is refused. */
-static inline enum drng_result draw_from(struct pair *pair, int which, void *buffer, size_t len, unsigned strength)
+static inline struct drng_generator *generator_of(struct pair *pair, int which)
 {
-    return drng_generator_generate(&pair->generator[which == OSSL_PROV_RANDOM_PRIVATE], buffer, len, strength, NULL);
+    return &pair->generator[which == OSSL_PROV_RANDOM_PRIVATE];
 }
 
-/* From the thread's own pair, which may have to be made, and where another thread draws from that, from the others. */
+/*
+ * From the thread's own pair, which may have to be made, and where another thread draws from that, from the others.
+ * With DRNG_OK the thread has drawn from its own, and there is a seed to tell of.
+ */
 static __attribute__((noinline, cold)) int draw_from_any(struct drng_provctx *provctx, int which, void *buffer,
                                                          size_t len, unsigned strength, enum drng_result result)
 {
+    struct drng_generator *g = generator_of(&provctx->pairs->pairs[number_of_thread() % PAIRS], which);
     for (unsigned i = 0; result == DRNG_BUSY && i <= OTHERS; i++) {
         struct pair *pair = &provctx->pairs->pairs[i < OTHERS ? (number_of_thread() + i) % PAIRS : PAIRS];
+        g = generator_of(pair, which);
         result = atomic_load_explicit(&pair->made, memory_order_acquire) ? DRNG_OK : make(provctx, pair);
-        result = result == DRNG_OK ? draw_from(pair, which, buffer, len, strength) : result;
+        result = result == DRNG_OK ? drng_generator_generate(g, buffer, len, strength, NULL) : result;
     }
-    if (result == DRNG_OK) {
-        return 1;
+    if (result != DRNG_OK) {
+        drng_wipe(buffer, len);
     }
-    drng_wipe(buffer, len);
-    return drng_raise_result(&provctx->core, result, true);
+    return drng_drbg_answer(provctx, g, result, true);
 }
 
+/* DRNG_BUSY: another thread draws from this pair, or the call is refused. */
 int drng_random_bytes(void *vprovctx, int which, void *buffer, size_t len, unsigned strength)
 {
     struct drng_provctx *provctx = vprovctx;
     struct pair *pair = &provctx->pairs->pairs[number_of_thread() % PAIRS];
+    struct drng_generator *g = generator_of(pair, which);
     enum drng_result result = DRNG_BUSY;
     if (__builtin_expect(atomic_load_explicit(&pair->made, memory_order_acquire), 1)) {
-        result = draw_from(pair, which, buffer, len, strength);
+        result = drng_generator_generate(g, buffer, len, strength, NULL);
+        const bool told = atomic_load_explicit(&g->told, memory_order_relaxed) ==
+                          atomic_load_explicit(&g->seedings, memory_order_relaxed);
+        if (__builtin_expect(result == DRNG_OK && told, 1)) {
+            return 1;
+        }
     }
-    return __builtin_expect(result == DRNG_OK, 1) ? 1 : draw_from_any(provctx, which, buffer, len, strength, result);
+    return draw_from_any(provctx, which, buffer, len, strength, result);
 }

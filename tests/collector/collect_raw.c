@@ -73,7 +73,7 @@ static bool fill_rdrand(uint8_t *out)
 static bool get_seed(uint8_t *out, size_t len)
 {
     int tries = 0;
-    struct drng_seed_outcome served;
+    enum drng_source served;
     while (drng_seed_get(&policy, &reader, out, len, &served) != DRNG_OK) {
         const bool serves = (policy.instructions[DRNG_RDSEED] != NULL && !atomic_load(&rdseed.disabled)) ||
                             (policy.instructions[DRNG_RDRAND] != NULL && !atomic_load(&rdrand.disabled));

@@ -369,23 +369,19 @@ UNIT_TEST("a handler in a request for a seed")
 static void (*while_seeding)(void);
 
 /* Linked with --wrap. */
-enum drng_result __real_drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
-                                       const struct drng_seed_policy *policy, uint8_t *out, size_t len,
-                                       struct drng_seed_outcome *served);
-enum drng_result __wrap_drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
-                                       const struct drng_seed_policy *policy, uint8_t *out, size_t len,
-                                       struct drng_seed_outcome *served);
+enum drng_result __real_drng_root_seed(struct drng_root *root, const struct drng_guard *guard, uint8_t *out,
+                                       size_t len);
+enum drng_result __wrap_drng_root_seed(struct drng_root *root, const struct drng_guard *guard, uint8_t *out,
+                                       size_t len);
 
-enum drng_result __wrap_drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
-                                       const struct drng_seed_policy *policy, uint8_t *out, size_t len,
-                                       struct drng_seed_outcome *served)
+enum drng_result __wrap_drng_root_seed(struct drng_root *root, const struct drng_guard *guard, uint8_t *out, size_t len)
 {
     if (while_seeding != NULL) {
         void (*const comes)(void) = while_seeding;
         while_seeding = NULL;
         comes();
     }
-    return __real_drng_root_seed(root, guard, policy, out, len, served);
+    return __real_drng_root_seed(root, guard, out, len);
 }
 
 /* The default seed source allocates memory. */

@@ -29,7 +29,7 @@ enum drng_result __real_drng_generator_generate(struct drng_generator *g, uint8_
 enum drng_result __wrap_drng_generator_generate(struct drng_generator *g, uint8_t *out, size_t len, unsigned strength,
                                                 const struct drng_extras *extras)
 {
-    wrong += g->parent == NULL || g->parent->source_arg != drawn_from; /* the primary's source is its instance */
+    wrong += g->parent == NULL || g->parent->source_arg != &drawn_from->root;
     return __real_drng_generator_generate(g, out, len, strength, extras);
 }
 

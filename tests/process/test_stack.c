@@ -544,7 +544,7 @@ UNIT_TEST("a wipe has no gap")
 
 static void get_seed(void)
 {
-    struct drng_seed_outcome served;
+    enum drng_source served;
     status = drng_seed_get(&policy, &reader, out, SEED_LEN, &served);
 }
 

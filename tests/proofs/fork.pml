@@ -588,7 +588,7 @@ proctype thread(byte t)
 
     /* ---- Giving it back ---- */
     /* seed_child: drng_guard_give_back(&parent->place, slot, parent->locking, drng_guard_is_mine(guard)) */
-    /* drng_root_give_back: drng_guard_give_back(root, &slot->guarded, DRNG_WAITS, drng_guard_is_mine(guard)) */
+    /* drng_root_give_back: drng_guard_give_back(place, &slot->guarded, DRNG_WAITS, drng_guard_is_mine(guard)) */
     :: atomic { SEES(mine) -> see(); F(MINE) = (IN_EPOCH -> IS_MINE : NOT_MINE); F(AT) = back }
 
     /*

@@ -162,7 +162,7 @@ proctype frame(byte t)
     }
 
     /* ---- A draw from one of its generators ---- */
-    /* draw_from: drng_generator_generate(&pair->generator[which == OSSL_PROV_RANDOM_PRIVATE], buffer, len, strength, NULL) */
+    /* draw_from_any: drng_generator_generate(g, buffer, len, strength, NULL) */
     :: atomic { RUNS(at_enter_draw) -> assert(made); enter(at_slot) }
     /* drng_guard_lock: atomic_exchange_explicit(&slot->lock.holder, 1, memory_order_acquire) == 0 */
     :: atomic {

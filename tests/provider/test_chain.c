@@ -200,6 +200,23 @@ UNIT_TEST("a seed source takes no parent")
     EVP_RAND_CTX_free(parent);
 }
 
+UNIT_TEST("a seed source seeds no generator before it is instantiated, and after it is not")
+{
+    EVP_RAND_CTX *source = evp_rand(libctx, "DRNG-SEED", ours, NULL);
+    EVP_RAND_CTX *child = evp_rand(libctx, "CTR-DRBG", ours, source);
+    CU_ASSERT_EQUAL(EVP_RAND_instantiate(child, 0, 0, NULL, 0, NULL), 0);
+    CU_ASSERT_TRUE(evp_error("not instantiated", NULL));
+    (void)EVP_RAND_uninstantiate(child);
+    CU_ASSERT_EQUAL(EVP_RAND_instantiate(source, 0, 0, NULL, 0, NULL), 1);
+    CU_ASSERT_EQUAL(EVP_RAND_instantiate(child, 0, 0, NULL, 0, NULL), 1);
+    CU_ASSERT_EQUAL(EVP_RAND_uninstantiate(source), 1);
+    CU_ASSERT_EQUAL(EVP_RAND_reseed(child, 0, NULL, 0, NULL, 0), 0);
+    CU_ASSERT_TRUE(evp_error("not instantiated", NULL));
+    CU_ASSERT_EQUAL(EVP_RAND_verify_zeroization(source), 1);
+    EVP_RAND_CTX_free(child);
+    EVP_RAND_CTX_free(source);
+}
+
 UNIT_TEST("a seed source gives seeds and words")
 {
     const char *const names[] = {"DRNG-SEED", evp_words_that_serve(libctx)};

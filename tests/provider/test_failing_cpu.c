@@ -362,8 +362,12 @@ UNIT_TEST("RDRAND alone serves only where it may")
     memset(out, 0xaa, sizeof(out));
     CU_ASSERT_EQUAL(EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0), 0);
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
-    CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
     CU_ASSERT_TRUE(evp_error("RDRAND", "masked"));
+    EVP_RAND_CTX *child = evp_rand(libctx, "CTR-DRBG", "provider=drng", rand);
+    CU_ASSERT_EQUAL(EVP_RAND_instantiate(child, 0, 0, NULL, 0, NULL), 0);
+    CU_ASSERT_TRUE(evp_error("RDRAND", "masked"));
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
+    EVP_RAND_CTX_free(child);
     EVP_RAND_CTX_free(rand);
     drng_process.machine.evidence.masked[DRNG_RDRAND] = false;
 }

@@ -191,6 +191,23 @@ UNIT_TEST("a child shares no part of a long request")
     in.teardown(in.provctx);
 }
 
+/* In a child the pair is there, and its first draw takes a seed. */
+static int draw_first(void *arg)
+{
+    const struct instance *in = arg;
+    unsigned char out[32];
+    return in->random_bytes(in->provctx, 0, out, sizeof(out), 0) == 1 && drng_stats.head->forks == 1 ? 0 : 1;
+}
+
+UNIT_TEST("a child's first draw tells of its seed")
+{
+    struct instance in = load();
+    unsigned char out[32];
+    CU_ASSERT_EQUAL(in.random_bytes(in.provctx, 0, out, sizeof(out), 0), 1);
+    CU_ASSERT_EQUAL(child_forked(draw_first, &in), 0);
+    in.teardown(in.provctx);
+}
+
 /* Draws for as long as the other thread wants. */
 struct drawer {
     struct instance *in;

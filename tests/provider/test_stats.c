@@ -275,11 +275,7 @@ static int begin_at_zero(void *arg)
 {
     OSSL_LIB_CTX *libctx = arg;
     const struct drng_stats_live *live = drng_stats.live;
-    /* Where the kernel wipes nothing, asking for the generation does, and begins. */
-    if (!drng_fork_kernel_wipes) {
-        (void)drng_fork_generation();
-    }
-    if (live->begun != !drng_fork_kernel_wipes || !all_zero(&live->counters) || !are(drng_stats_requests(), 0, 0)) {
+    if (live->begun != 0 || !all_zero(&live->counters) || !are(drng_stats_requests(), 0, 0)) {
         return 1;
     }
     if (!draw(libctx, 16) || live->begun != 1 || drng_stats.head->forks != 1) {

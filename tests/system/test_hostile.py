@@ -530,10 +530,10 @@ def test_a_second_step_that_fails_takes_the_first_back(image: Image, name: str) 
 
 
 def test_it_waits_for_another(image: Image) -> None:
-    holder = ": >/tmp/held; until grep -qs another /tmp/said; do sleep 0.1; done; ls /etc/ssl/drng/system.cnf"
+    holder = ": >held; until grep -qs another said; do sleep 0.1; done; ls /etc/ssl/drng/system.cnf"
     script = (
-        f"mkfifo /tmp/held; timeout 60 flock /run/drng-enable.lock sh -c '{holder}' & : </tmp/held; "
-        '"$@" 2>/tmp/said; wait; cat /tmp/said >&2'
+        f"cd $(mktemp -d); mkfifo held; timeout 60 flock /run/drng-enable.lock sh -c '{holder}' & : <held; "
+        '"$@" 2>said; wait; cat said >&2; rm held said'
     )
     result = image.run(*SYSTEM, script=script)
     assert "waiting for another" in result.stderr and "cannot access '/etc/ssl/drng/system.cnf'" in result.stderr

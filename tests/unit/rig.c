@@ -35,8 +35,7 @@ void rig_set_up(struct rig *rig, scripted_behaviour *rdseed, scripted_behaviour 
 
 enum drng_result rig_seed(struct rig *rig, uint8_t *out, size_t len)
 {
-    const enum drng_result result = drng_seed_get(&rig->policy, &rig->reader, out, len, &rig->outcome);
-    rig->served = rig->outcome.source;
+    const enum drng_result result = drng_seed_get(&rig->policy, &rig->reader, out, len, &rig->served);
     return result;
 }
 

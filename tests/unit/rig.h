@@ -23,8 +23,7 @@ struct rig {
     struct drng_family family;
     struct drng_seed_policy policy;
     struct drng_seed_reader reader;
-    struct drng_seed_outcome outcome; /* of the last seed */
-    enum drng_source served;          /* its source */
+    enum drng_source served; /* its source */
     bool fallback_works;
     unsigned fallback_calls;
 };

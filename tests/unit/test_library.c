@@ -260,17 +260,18 @@ UNIT_TEST("a part of a seed is none")
     /* Nor is it left to the caller to wipe it. */
     struct drng_counters counters = {0};
     struct drng_guard guard;
-    struct drng_seed_outcome served = {.source = DRNG_SOURCE_FALLBACK};
     set_up(scripted_dry_from, scripted_good);
     scripted_rdseed.at = WINDOW_AT + 4 * DRNG_RDSEED_WORDS;
     CU_ASSERT_EQUAL_FATAL(drng_library_open(false), DRNG_SUCCESS);
     struct drng_seed_policy policy = {.aes = drng_library.machine.aes, .counters = &counters};
     policy.instructions[DRNG_RDSEED] = &drng_library.machine.instructions[DRNG_RDSEED];
+    struct drng_root root = {&drng_library.root, &policy, true, DRNG_SOURCE_FALLBACK, DRNG_SOURCE_FALLBACK};
     memset(out, 0xaa, 128);
     CU_ASSERT_TRUE_FATAL(drng_guard_enter(&guard));
-    CU_ASSERT_EQUAL(drng_root_seed(&drng_library.root, &guard, &policy, out, 128, &served), DRNG_NO_FALLBACK);
+    CU_ASSERT_EQUAL(drng_root_seed(&root, &guard, out, 128), DRNG_NO_FALLBACK);
     (void)drng_guard_note(guard.before);
-    CU_ASSERT_EQUAL(served.source, DRNG_SOURCE_NONE);
+    CU_ASSERT_EQUAL(root.last, DRNG_SOURCE_NONE);
+    CU_ASSERT_EQUAL(root.serving, DRNG_SOURCE_FALLBACK);
     CU_ASSERT_TRUE(bytes_are(out, 128, 0));
 }
 

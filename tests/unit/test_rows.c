@@ -203,7 +203,7 @@ static void wear(unsigned row, uint64_t words)
     const struct drng_seed_policy whole = policy;
     const size_t window = drng_instruction_rows[row].window_words;
     uint8_t seed[SEED_LEN];
-    struct drng_seed_outcome served_by;
+    enum drng_source served_by;
     bool served = true;
     memset(policy.instructions, 0, sizeof(policy.instructions));
     policy.instructions[row] = &instructions[row];
@@ -274,7 +274,7 @@ static void prepare(const struct trial *trial)
 static void run(struct trial *trial)
 {
     const uint64_t before = scripted_clock_ns;
-    struct drng_seed_outcome served;
+    enum drng_source served;
     memset(trial->out, TAKEN_BEFORE, sizeof(trial->out));
     trial->status = drng_seed_get(&policy, &reader, trial->out, sizeof(trial->out), &served);
     trial->taken_ns = scripted_clock_ns - before;
