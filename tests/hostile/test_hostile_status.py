@@ -13,7 +13,7 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,27 @@ def program(code: str, *arguments: object, **how: Any) -> Iterator[subprocess.Po
         process.kill()
 
 
-# ---- Whose code is run ----
+# ---- Streams ----
+
+
+def shell(line: str) -> Result:
+    return subprocess.run(
+        ["/bin/sh", "-c", line, "sh", str(STATUS)],
+        env=RELEASE.environment(PINNED),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_end_of_a_pipe_is_quiet() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run(
+        [str(STATUS), "--json"], stdout=writer, stderr=subprocess.PIPE, env=RELEASE.environment(PINNED), check=False
+    )
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (-signal.SIGPIPE, b"")
 
 
 @pytest.fixture
@@ -81,79 +101,6 @@ def run_copy(copy: Path) -> Result:
         text=True,
         check=False,
     )
-
-
-def give_away(path: Path) -> None:
-    os.chown(path, 65534, 65534)
-
-
-def link_elsewhere(path: Path) -> None:
-    there = path.parent.parent / "elsewhere"
-    path.rename(there)
-    path.symlink_to(there)
-
-
-def in_a_sticky_folder(path: Path) -> None:
-    """As root in /tmp: the script is root's, the package beside it is not."""
-    path.parent.chmod(0o1777)
-    give_away(path)
-
-
-def of_a_group(path: Path) -> None:
-    """Many have a umask of 002: who may write to the script may write to the rest."""
-    for each in (path, *path.rglob("*")):
-        each.chmod(each.stat().st_mode | 0o020)
-
-
-CHANGES: dict[str, tuple[bool, str, Callable[[Path], None]]] = {
-    "a package that all may write to": (False, "drng", lambda path: path.chmod(0o777)),
-    "a package that a group may write to": (False, "drng", lambda path: path.chmod(0o775)),
-    "a package of somebody else's": (False, "drng", give_away),
-    "one in a sticky folder": (False, "drng", in_a_sticky_folder),
-    "a module that all may write to": (False, "drng/status/output.py", lambda path: path.chmod(0o666)),
-    "a module of somebody else's": (False, "drng/status/output.py", give_away),
-    "a link to a package": (False, "drng", link_elsewhere),
-    "a folder that all may write to": (False, ".", lambda path: path.chmod(0o777)),
-    "a sticky folder": (True, ".", lambda path: path.chmod(0o1777)),
-    "a clone of a user's own": (True, ".", of_a_group),
-}
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-@pytest.mark.parametrize(("runs", "name", "apply"), CHANGES.values(), ids=CHANGES.keys())
-def test_what_others_may_change_is_not_run(copy: Path, runs: bool, name: str, apply: Callable[[Path], None]) -> None:
-    before = run_copy(copy)
-    assert before.returncode == 0, before.stderr
-    apply(copy / name)
-    result = run_copy(copy)
-    if runs:
-        assert result.returncode == 0, result.stderr
-        return
-    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (3, "", 1)
-    assert "other users may change it, so it is not run" in result.stderr
-
-
-# ---- Streams ----
-
-
-def shell(line: str) -> Result:
-    return subprocess.run(
-        ["/bin/sh", "-c", line, "sh", str(STATUS)],
-        env=RELEASE.environment(PINNED),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def test_the_end_of_a_pipe_is_quiet() -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    result = subprocess.run(
-        [str(STATUS), "--json"], stdout=writer, stderr=subprocess.PIPE, env=RELEASE.environment(PINNED), check=False
-    )
-    os.close(writer)
-    assert (result.returncode, result.stderr) == (-signal.SIGPIPE, b"")
 
 
 def test_an_error_of_its_own_is_one_line_and_3(copy: Path) -> None:
