@@ -6,12 +6,12 @@ Of its lines only those are looked at here that include other files; libcrypto r
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-import stat
 from dataclasses import dataclass, field
 
-from ..paths import LIMIT, FileError, names_in, read_once, walked
+from ..paths import LIMIT, FileError, names_in, read_once
 
 Section = dict[str, str]
 
@@ -19,11 +19,9 @@ MOST_FILES = 256
 
 # A line that ends with a backslash, and not with two, goes on in the next.
 LINE = re.compile(rb"(?:[^\n]*?(?<!\\)\\\r*\n)*[^\n]*(?:\n|\Z)")
-# .include PATH, .include=PATH, and what libcrypto takes for it, too: .includes PATH, and section::.include PATH.
-LETTERS = rb"(?:\\.|[\w!.%&*+,/;?@^~|$-])*"
-DIRECTIVE = re.compile(
-    rb"[ \t\r]*(?:%b::)?\.(include(?=%b[ \t\r=])|pragma)%b[ \t\r]*=?[ \t\r]*(.*)" % (LETTERS, LETTERS, LETTERS), re.S
-)
+# As config(5) has it; and what libcrypto takes for one, too: .includes PATH, section::.include PATH.
+INCLUDE = re.compile(rb"""[ \t]*\.include[ \t]*=?[ \t]*(/(?:\\.|[^#$\\"'`])*)(?:#.*)?""", re.S)
+ODD = re.compile(rb"[^#=]*\.include")
 
 
 @dataclass
@@ -35,7 +33,6 @@ class Whole:
     lines: list[tuple[str, int]] = field(default_factory=list)  # whence each line is: a file, and the number there
     passed_over: list[str] = field(default_factory=list)  # includes that libcrypto ignores, and why
     files: list[str] = field(default_factory=list)
-    folder: str = ""  # of relative includes
 
     def where(self, number: int) -> str:
         path, line = self.lines[number - 1] if 0 < number <= len(self.lines) else ("", 0)
@@ -45,20 +42,12 @@ class Whole:
         """The text of the last of the files, each of which includes the next."""
         number = 1
         for physical in LINE.findall(text):
-            found = DIRECTIVE.match(re.sub(rb"\\\r*\n", b"", physical))
-            # Up to a comment, and without the backslashes.
-            raw = re.sub(rb"(?<!\\)#.*", b"", found[2], flags=re.S).strip() if found else b""
-            if found and re.search(rb"(?<!\\)[$\"'`]", raw):
-                raise FileError(
-                    f"{above[-1]}:{number}: write the path, without quotes and variables: {os.fsdecode(raw)}"
-                )
-            value = os.fsdecode(re.sub(rb"\\(.)", rb"\1", raw))
-            if found and found[1] == b"include":
-                folder = os.environ.get("OPENSSL_CONF_INCLUDE", "") or self.folder
-                self._include(os.path.join(folder, value or "/dev/null"), above)
+            line = re.sub(rb"\\\r*\n", b"", physical)
+            if found := INCLUDE.fullmatch(line):
+                self._include(os.fsdecode(re.sub(rb"\\(.)", rb"\1", found[1].strip())), above)
+            elif ODD.match(line):
+                raise FileError(f"{above[-1]}:{number}: write .include and a path from /, alone, without variables")
             elif physical:
-                if pragma := re.fullmatch(r"includedir\s*:\s*(.*)", value):
-                    self.folder = pragma[1]
                 # A file's last line goes on in no other file.
                 ending = b"" if physical.endswith(b"\n") else b"\n\n" if physical.endswith(b"\\") else b"\n"
                 self.text += physical + ending
@@ -71,9 +60,7 @@ class Whole:
             self.passed_over.append(f"{path} includes itself")
             return
         try:
-            with walked(path, above[0]) as (_, _, found):
-                is_folder = stat.S_ISDIR(found.st_mode)
-            if is_folder:
+            with contextlib.suppress(NotADirectoryError):
                 for name in names_in(path, above[0]):
                     if name.lower().endswith((".cnf", ".conf")):
                         self._include(os.path.join(path, name), above)
