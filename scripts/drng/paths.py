@@ -40,14 +40,6 @@ class OthersError(FileError):
         super().__init__(f"{self.said}; type: {command}")
 
 
-class MissingError(FileNotFoundError):
-    """With the mode of the folder in which it is not."""
-
-    def __init__(self, name: str, mode: int) -> None:
-        super().__init__(errno.ENOENT, os.strerror(errno.ENOENT), name)
-        self.mode = mode
-
-
 def by_the_linker(path: str) -> list[str]:
     """Where the dynamic linker may find it: glibc puts a folder's name in the place of $LIB."""
     folders = ("lib", "lib64", f"lib/{os.uname().machine}-linux-gnu") if "$" in path else ("",)
@@ -64,7 +56,8 @@ def as_user(owner: str, *words: str) -> str:
     return f"{start} {shlex.join(words)}"
 
 
-def _require_roots(path: str, where: str, found: os.stat_result, named_by: str = "") -> None:
+def _require_roots(path: str, where: str, found: os.stat_result, named_by: str = "", is_code: bool = False) -> None:
+    """What is code may come later, or go and come again: so it lies in no folder in which others make files."""
     kind = stat.S_IFMT(found.st_mode)
     # What is no file is refused as that.
     if os.geteuid() != 0 or kind not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK):
@@ -77,10 +70,12 @@ def _require_roots(path: str, where: str, found: os.stat_result, named_by: str =
     is_shared = kind == stat.S_IFDIR and found.st_mode & stat.S_ISVTX
     if kind != stat.S_IFLNK and not is_shared and found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise OthersError(path, f"others may write to {shown}", f"chmod go-w {shown}")
+    if is_shared and is_code:
+        raise OthersError(path, f"others may make files in {shown}", as_user("nobody", "drng-conf", named_by))
 
 
 @contextlib.contextmanager
-def walked(path: str, named_by: str = "") -> Iterator[tuple[int, str, os.stat_result]]:
+def walked(path: str, named_by: str = "", *, is_code: bool = False) -> Iterator[tuple[int, str, os.stat_result]]:
     """The folder, held open, in which what the path leads to is, with its name there, and what it is. An openssl.cnf
     may have named it."""
     if "\0" in path:
@@ -89,13 +84,10 @@ def walked(path: str, named_by: str = "") -> Iterator[tuple[int, str, os.stat_re
     parts, links, where = path.split("/")[::-1], 0, "" if path.startswith("/") else os.getcwd()
     try:
         while parts:
-            _require_roots(path, where or "/", os.fstat(held[-1]), named_by)
+            _require_roots(path, where or "/", os.fstat(held[-1]), named_by, is_code)
             name = parts.pop() or "."
-            try:
-                found = os.stat(name, dir_fd=held[-1], follow_symlinks=False)
-            except FileNotFoundError:
-                raise MissingError(name, os.fstat(held[-1]).st_mode) from None
-            _require_roots(path, f"{where}/{name}", found, named_by)
+            found = os.stat(name, dir_fd=held[-1], follow_symlinks=False)
+            _require_roots(path, f"{where}/{name}", found, named_by, is_code)
             if stat.S_ISLNK(found.st_mode):
                 links += 1
                 if links > MOST_LINKS:
@@ -156,12 +148,9 @@ def names_in(path: str, named_by: str = "") -> list[str]:
 def who_else(path: str, named_by: str) -> str:
     """Why root does not load what this path leads to; "" where root alone can change that, or put it there."""
     try:
-        with walked(path, named_by):
+        with walked(path, named_by, is_code=True):
             return ""
     except OthersError as error:
         return str(error)
-    except MissingError as error:
-        may_make = os.geteuid() == 0 and error.mode & (stat.S_IWGRP | stat.S_IWOTH)
-        return f"{path}: not loaded, since others may put it there" if may_make else ""
     except OSError:
         return ""

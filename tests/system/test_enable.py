@@ -316,7 +316,7 @@ REFUSED = {
     ),
     "goes-on": (GOES_ON, ("on", *SYSTEM), "ends with a backslash"),
     "goes-on-behind-its-end": (f"{GOES_ON}\n", ("on", *SYSTEM), "ends with a backslash"),
-    "engine": (ENGINE, ("on", *SYSTEM), "ENGINE rand_engine outranks every generator"),
+    "engine": (ENGINE, ("on", *SYSTEM), "an ENGINE or RAND_METHOD outranks every generator"),
     "no-profile": ("usr/share/drng/profiles/drng.cnf", ("on", *SYSTEM), "install drng again"),
     "no-module-permissive": ("drng.so", ("on", "--system", "--profile", "permissive"), NO_MODULE),
     "no-module": ("drng.so", ("on", *SYSTEM), NO_MODULE),

@@ -287,7 +287,7 @@ WARNINGS = {
     "says why `fips.so` did not load": "fips did not load: could not load the shared library: ",
     "warns of the include": "an .include names a file that cannot be read",
     "warns of the value": "drng did not load: [drng_sect] fallback = mabye: write one of yes, no",
-    "warns of `-fips`": "write provider=drng,-fips",
+    "names the query": "Properties (provider=drng",
     "warns of `random_provider`": "the fips provider serves, and not drng; with a FIPS provider, set random_provider",
     "warns that OpenSSL reads no further": "name=propertes",
     "refuses what is not there": "No such file or directory",
@@ -379,30 +379,6 @@ def test_drng_conf_before_3_5_names_the_key(tmp_path: Path) -> None:
     result = RELEASE.run([str(ROOT / "scripts" / "drng-conf"), str(case.profile)])
     assert result.returncode == 1
     assert "random_provider" in result.stderr
-
-
-# The strict profile and OpenSSL's default provider, for which nothing is to be installed.
-TAKEN_BACK = "OpenSSL adds fips=yes, and nothing matches both; write provider=drng,-fips"
-
-
-@pytest.mark.parametrize("key", ["properties", "seed_properties"])
-def test_drng_conf_says_what_fips_takes_from_drng(tmp_path: Path, key: str) -> None:
-    """Of the query that finds nothing, where libcrypto says that it adds fips=yes."""
-    line = "default_properties = a=b, fips=yes"
-    begins = f"\n[wanted]\n{line}\n[openssl_init]\nalg_section = wanted\n"
-    text = STRICT.read_text().replace("\n[openssl_init]\n", begins)
-    text = text.replace("properties = provider=drng\n", "properties = provider=drng,-fips\n")
-    path = tmp_path / "openssl.cnf"
-
-    def said() -> str:
-        return RELEASE.run([str(ROOT / "scripts" / "drng-conf"), str(path)]).stderr
-
-    path.write_text(text)
-    assert TAKEN_BACK not in said()
-    path.write_text(text.replace(f"\n{key} = provider=drng,-fips\n", f"\n{key} = provider=drng\n"))
-    assert TAKEN_BACK in said()
-    path.write_text(path.read_text().replace(f"\n{line}\n", "\n"))
-    assert TAKEN_BACK not in said()
 
 
 # ---- drng-enable ----

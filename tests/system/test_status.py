@@ -584,10 +584,10 @@ def test_a_service_that_is_unknown_or_not_running(systemctl: Path) -> None:
 @pytest.mark.parametrize("profile", ["drng.cnf", "drng-permissive.cnf"])
 def test_a_module_that_does_not_load_is_named(profile: str, tmp_path: Path) -> None:
     """Nobody else does: libcrypto drops the error."""
-    env = {"OPENSSL_CONF": str(CONF / profile), "OPENSSL_MODULES": str(tmp_path)}
+    env = {"OPENSSL_CONF": str(CONF / profile), "OPENSSL_MODULES": "/nowhere"}
     result = status("--check", env=env)
     assert result.returncode == 2
-    assert f"drng did not load: could not load the shared library: {tmp_path}/drng.so: " in result.stdout
+    assert "drng did not load: could not load the shared library: /nowhere/drng.so: " in result.stdout
     (tmp_path / "openssl.cnf").write_text((CONF / profile).read_text() + "[drng_sect]\nfallback = maybe\n")
     result = status("--check", env={"OPENSSL_CONF": str(tmp_path / "openssl.cnf")})
     assert (result.returncode, "fallback = maybe" in result.stdout) == (2, True)
@@ -683,7 +683,7 @@ def test_an_engine_outranks_the_provider(tmp_path: Path) -> None:
         + f"dynamic_path = {RELEASE.program('rand_engine.so')}\ndefault_algorithms = RAND\n"
     )
     result = status("--check", env={"OPENSSL_CONF": str(path)})
-    assert (result.returncode, "ENGINE rand_engine serves, and not drng" in result.stdout) == (2, True)
+    assert (result.returncode, "an ENGINE or RAND_METHOD serves, and not drng" in result.stdout) == (2, True)
 
 
 # ---- Names, in the manual and in rows ----

@@ -7,7 +7,6 @@ libcrypto loads the file, with the modules that it names, in a child process.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterator
 from typing import NoReturn
@@ -15,25 +14,11 @@ from typing import NoReturn
 from .. import VERSION
 from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain, open_standard_files
 from ..text import visible
-from .meaning import (
-    INIT_KEYS,
-    RANDOM_KEYS,
-    SEED_SOURCES,
-    generators_of,
-    hint,
-    is_active,
-    known_as,
-    lost,
-    named_sections,
-    providers_of,
-    warnings_of,
-)
+from .meaning import generators_of, is_active, known_as, lost, named_sections, providers_of, warnings_of
 from .probe import GENERATORS, Probe, default_file, probe_file
 from .reading import Read
 
 NOTHING, WARNINGS, UNREAD, IO_ERROR = 0, 1, 2, 74  # exit statuses
-
-TAKEN_BACK = re.compile(r"-\s*fips|fips\s*=\s*no")
 
 
 def replaced(found: Probe) -> Iterator[str]:
@@ -60,16 +45,6 @@ def not_loaded(found: Probe, warnings: list[str]) -> Iterator[str]:
         yield f"drng is not loaded: [{drng}] has no `activate = 1`"
 
 
-def lost_by_fips(found: Probe) -> Iterator[str]:
-    """The queries that find nothing of drng's, since it has no certificate."""
-    random = generators_of(found)
-    for key, role in (("properties", "public"), ("seed_properties", "seed")):
-        query = random.get(key, "")
-        if found.fips and not found.provider(role) and "provider=drng" in query and not TAKEN_BACK.search(query):
-            why = "OpenSSL adds fips=yes, and nothing matches both; write provider=drng,-fips"
-            yield f"[{named_sections(found).random}] {key} = {query}: {why}"
-
-
 def not_served(found: Probe) -> Iterator[str]:
     """What is not drng's though the file names it."""
     named, random = named_sections(found), generators_of(found)
@@ -82,26 +57,17 @@ def not_served(found: Probe) -> Iterator[str]:
     elif others:
         cure = f"name a section with `properties = provider=drng` as `random` in [{found.init}]"
         yield f"the {others} generator is not drng's: {cure}"
-    seed = random.get("seed", SEED_SOURCES[0])
     if "provider=drng" in random.get("seed_properties", "") and not found.provider("seed"):
-        yield f"[{named.random}] seed = {seed}: drng has no seed source of this name{hint(seed, SEED_SOURCES)}"
+        yield f"[{named.random}] seed = {random.get('seed', '')}: drng has no seed source of this name"
     if not found.ciphers:
         yield "programs have no ciphers: write `activate = 1` in the default provider's section, too"
-
-
-def spelling(error: str) -> str:
-    """Of a key that libcrypto does not know."""
-    unknown = re.search(r"(?:module|name)=(\w+)", error)
-    return hint(unknown[1], (*INIT_KEYS, *RANDOM_KEYS)) if unknown else ""
 
 
 def mistakes(found: Probe) -> list[str]:
     """What libcrypto says of the file, and what it does not do although the file asks for it."""
     ends, warnings = "OpenSSL reads the file no further: ", warnings_of(found)
-    if found.refused:
-        return [found.refused, *warnings]
-    said = [f"{ends}{found.stopped}{spelling(found.stopped)}"] if found.stopped else []
-    said += [*not_loaded(found, warnings), *found.errors, *lost_by_fips(found)]
+    said = [f"{ends}{found.stopped}"] if found.stopped else []
+    said += [*not_loaded(found, warnings), *found.errors]
     said += [] if said else not_served(found)
     said += replaced(found)
     for path in (why.rpartition(": ")[0] for why in found.passed_over if "fipsmodule" in why):
@@ -112,10 +78,9 @@ def mistakes(found: Probe) -> list[str]:
 def report(found: Probe) -> None:
     for name, section in named_sections(found)._asdict().items():
         print(f"{name:9}  {f'[{visible(section)}]' if section else 'not named'}")
-    if not found.refused:
-        public = found.rand_bytes and found.generators["public"]
-        serves = "{name} of provider {provider}".format(**public) if public else "nobody"
-        print(visible(f"{'serves':9}  {found.override or serves}"))
+    public = found.rand_bytes and found.generators["public"]
+    serves = "{name} of provider {provider}".format(**public) if public else "nobody"
+    print(visible(f"{'serves':9}  {found.override or serves}"))
 
 
 def check(words: list[str]) -> int:

@@ -151,16 +151,11 @@ class Libcrypto:
         return found
 
     def override(self) -> str:
-        """An ENGINE or a RAND_METHOD outranks every provider."""
+        """An ENGINE, which has one of these, or a RAND_METHOD outranks every provider."""
         if not hasattr(self.lib, "RAND_get_rand_method"):
             return ""
-        if hasattr(self.lib, "ENGINE_get_default_RAND"):
-            self.lib.ENGINE_get_default_RAND.restype = ctypes.c_void_p
-            self.lib.ENGINE_get_id.restype = ctypes.c_char_p
-            if engine := ctypes.c_void_p(self.lib.ENGINE_get_default_RAND()):
-                return f"ENGINE {os.fsdecode(self.lib.ENGINE_get_id(engine))}"
         self.lib.RAND_get_rand_method.restype = self.lib.RAND_OpenSSL.restype = ctypes.c_void_p
-        return "" if self.lib.RAND_get_rand_method() == self.lib.RAND_OpenSSL() else "RAND_METHOD"
+        return "" if self.lib.RAND_get_rand_method() == self.lib.RAND_OpenSSL() else "an ENGINE or RAND_METHOD"
 
     def counters(self) -> dict[str, Any]:
         """What drng counts in this process, read as in any other; nothing where that cannot be read."""

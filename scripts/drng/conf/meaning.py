@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..instructions import INSTRUCTIONS, WORDS
+from ..instructions import INSTRUCTIONS
 from ..text import visible
 from .reading import Read, Section
 
@@ -24,12 +24,9 @@ DRNG_KEYS = {
 
 OPENSSL_KEYS = ("identity", "module", "activate", "soft_load")
 
-# What OpenSSL knows in the section that openssl_conf names, in the order in which it looks for them, and in the one for
-# the generators. It says itself which key it does not know: these are for the likely spelling.
+# What OpenSSL knows in the section that openssl_conf names, in the order in which it looks for them. It says itself
+# which key it does not know, there and in the section for the generators.
 INIT_KEYS = ("oid_section", "stbl_section", "engines", "alg_section", "ssl_conf", "providers", "random")
-RANDOM_KEYS = ("cipher", "digest", "properties", "random", "seed", "seed_properties", "random_provider", "seed_strict")
-# What drng has for `seed`, in any case of letters.
-SEED_SOURCES = ("DRNG-SEED", "SEED-SRC", *filter(None, [WORDS]))
 
 YES = ("1", "yes", "true", "on")
 
@@ -156,11 +153,7 @@ def never_asked(conf: Read) -> Iterator[str]:
 
 def never_reached(conf: Read) -> Iterator[str]:
     """Lines that name drng where nobody asks for them."""
-    likely = [] if conf.init else [hint(key, ("openssl_conf",)) for key in conf.section("default")]
-    near, providers = next(filter(None, likely), ""), named_sections(conf).providers
-    for key, value in undotted(conf.section(providers)).items():
-        if close := hint(key, ("drng",)):
-            yield f"[{providers}] {key} = {value}: there is no provider of this name{close}"
+    near = "" if conf.init else next(filter(None, (hint(key, ["openssl_conf"]) for key in conf.section("default"))), "")
     for name in conf.sections:
         value = undotted(conf.section(name)).get("drng", "")
         if value in conf.sections:

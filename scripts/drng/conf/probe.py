@@ -7,7 +7,6 @@ libcrypto gets the text from memory, in a child. What the file names may hang it
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,20 +21,14 @@ from .reading import Read, Section, Whole
 # A program that has not started by then does not count as one that works; and its address space.
 SECONDS, ROOM = 20.0, 2 << 30
 
-# What counts of the environment in which the commands are typed, and what a file asks for by name.
-VARIABLES = re.compile(rb"OPENSSL_(?:MODULES|ENGINES|\w+cap)\Z")
-NAMED = re.compile(rb"\$[{(]?ENV::(\w+)")
-
 GENERATORS = ("primary", "public", "private")
 
 
 @dataclass(frozen=True)
 class Probe(Read):
-    """Where `problem` says why libcrypto ignores the file, it is of an empty one. Of what libcrypto makes of it nothing
-    is known where `refused` says why root has not loaded it."""
+    """Where `problem` says why libcrypto ignores the file, it is of an empty one."""
 
     problem: str = ""
-    refused: str = ""
     own: dict[str, Section] = field(default_factory=dict)  # the sections of the file without its includes
     files: list[str] = field(default_factory=list)  # that it includes
     version: str = ""
@@ -49,7 +42,6 @@ class Probe(Read):
     providers: list[str] = field(default_factory=list)  # that are active
     not_loaded: dict[str, str] = field(default_factory=dict)  # that should be, and why they are not
     ciphers: bool = False
-    fips: bool = False  # fips=yes is asked of every algorithm
     drng: dict[str, Any] = field(default_factory=dict)  # what it counts
 
     @property
@@ -69,7 +61,7 @@ class Probe(Read):
 
 def _refused(read: Read, folders: Sequence[str]) -> str:
     """Why root loads nothing of what the file names: by its path, or by a name in a folder of libcrypto's."""
-    here, lines = os.getcwd(), in_effect(read)
+    lines = in_effect(read)
     if len(lines) >= MOST:
         return f"{read.path}: not loaded, since openssl_conf leads to more than {MOST} lines"
     # Any value may be one: engines and providers have keys of their own for what they load.
@@ -78,22 +70,19 @@ def _refused(read: Read, folders: Sequence[str]) -> str:
     }
     # An engine looks for its module there, too.
     folders = ["", *folders, *(value for _, (_, key, value) in lines if key.split(".")[-1] == "DIR_ADD")]
-    places = (os.path.join(here, folder, name) for name in {"", *named} for folder in folders if folder or "/" in name)
-    for path in (place + end for place in places for end in ("", ".so")):
-        for file in by_the_linker(path):
-            if "$" in file:
-                return f"{file}: not loaded, since only the dynamic linker knows what that is: write a path without $"
-            if why := who_else(file, read.path):
-                return why
+    places = (os.path.join("/", folder, name) for name in {"", *named} for folder in folders if folder or "/" in name)
+    for file in (file for place in places for end in ("", ".so") for file in by_the_linker(place + end)):
+        if "$" in file:
+            return f"{file}: not loaded, since only the dynamic linker knows what that is: write a path without $"
+        if why := who_else(file, read.path):
+            return why
     return ""
 
 
 def _asked(whole: Whole, path: str, load: bool) -> dict[str, Any]:
     """In the process that this is; a part of a Probe."""
-    wanted = {name for name in map(os.fsencode, os.environ) if VARIABLES.match(name)}
-    wanted.update(NAMED.findall(whole.text))
-    for name in [name for name in os.environ if os.fsencode(name) not in wanted]:
-        del os.environ[name]
+    if os.geteuid() == 0:
+        os.chdir("/")  # root may be in a folder of somebody's, and a path may be a relative one
     crypto = Libcrypto()
     known: dict[str, Any] = {"version": os.fsdecode(crypto.lib.OpenSSL_version(0)), "library": crypto.lib._name}
     known["modules"] = crypto.folders()[0]
@@ -105,7 +94,7 @@ def _asked(whole: Whole, path: str, load: bool) -> dict[str, Any]:
     known["own"] = crypto.sections(crypto.read(bytes(whole.own))[0]) if whole.files else {}
     read = Read(path, known["sections"])
     if os.geteuid() == 0 and (refused := _refused(read, crypto.folders())):
-        return {**known, "refused": refused}
+        return {"refused": refused}
     known["stopped"] = "; ".join(crypto.load(conf))
     known |= {"rand_bytes": crypto.draw(), "errors": crypto.errors(), "override": crypto.override()}
     random, listed = generators_of(read), providers_of(read)
@@ -116,7 +105,6 @@ def _asked(whole: Whole, path: str, load: bool) -> dict[str, Any]:
     roles["seed"] = crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", ""))
     active = [name for name in dict.fromkeys(("default", *listed)) if crypto.is_active(name)]
     known |= {"generators": roles, "providers": active}
-    known["fips"] = crypto.lib.EVP_default_properties_is_fips_enabled(None) == 1
     known["ciphers"] = bool(crypto.lib.EVP_CIPHER_fetch(None, b"AES-128-CTR", None))
     # By the file's name for the module: what the section has else is not asked then.
     known["not_loaded"] = {
@@ -156,6 +144,8 @@ def probe(text: bytes, path: str, *, load: bool = True) -> Probe:
     except Failure as error:
         limit = "a limit on memory (ulimit -v) is too low: " if "MemoryError" in str(error) else ""
         raise Failure(f"{path}: libcrypto gives no answer: {limit}{error}") from None
+    if "refused" in known:
+        raise Failure(known["refused"])
     return Probe(path, **{**known, **problem}, passed_over=whole.passed_over, files=whole.files)
 
 

@@ -28,8 +28,7 @@ def new_program() -> tuple[str, Process]:
         more = "; ".join(filter(None, (process.why, wrong)))
         cure = printable(f"drng-conf {shlex.quote(path)}")
         return path, replace(process, why=more, cure=cure) if wrong else process
-    unknown = found.refused or found.served_by_drng
-    by = verdict.NOT_KNOWN if unknown else verdict.OPENSSL if found.rand_bytes else verdict.NOBODY
+    by = verdict.NOT_KNOWN if found.served_by_drng else verdict.OPENSSL if found.rand_bytes else verdict.NOBODY
     problem = printable(found.problem) if path else "OPENSSL_CONF is empty"
     reason = "not-readable" if problem else "module" if wrong else "not-named"
     return path, Process(0, look.name, served_by=by, **told(look, source, reason, problem or wrong))
