@@ -48,7 +48,7 @@ class Libcrypto:
         else:
             raise OSError("no libcrypto that has providers (OpenSSL 3.0 or later) is installed")
         for result, functions in {
-            ctypes.c_char_p: "OpenSSL_version OPENSSL_info ERR_reason_error_string EVP_RAND_get0_name "
+            ctypes.c_char_p: "OPENSSL_info ERR_reason_error_string EVP_RAND_get0_name "
             "OSSL_PROVIDER_get0_name CONF_get1_default_config_file",
             ctypes.c_void_p: "RAND_get0_primary RAND_get0_public RAND_get0_private "
             "EVP_RAND_fetch EVP_RAND_CTX_get0_rand EVP_RAND_get0_provider OSSL_PROVIDER_load NCONF_new BIO_new_mem_buf "

@@ -31,8 +31,6 @@ class Probe(Read):
     problem: str = ""
     own: dict[str, Section] = field(default_factory=dict)  # the sections of the file without its includes
     files: list[str] = field(default_factory=list)  # that it includes
-    version: str = ""
-    library: str = ""
     modules: str = ""  # the folder of providers that have no path
     stopped: str = ""  # why libcrypto reads the file no further
     rand_bytes: bool = False
@@ -84,8 +82,7 @@ def _asked(whole: Whole, path: str, load: bool) -> dict[str, Any]:
     if os.geteuid() == 0:
         os.chdir("/")  # root may be in a folder of somebody's, and a path may be a relative one
     crypto = Libcrypto()
-    known: dict[str, Any] = {"version": os.fsdecode(crypto.lib.OpenSSL_version(0)), "library": crypto.lib._name}
-    known["modules"] = crypto.folders()[0]
+    known: dict[str, Any] = {"modules": crypto.folders()[0]}
     conf, line, why = crypto.read(bytes(whole.text))
     known["problem"] = f"{whole.where(line)}: {why}; OpenSSL ignores it" if why else ""
     known["sections"] = crypto.sections(conf)
