@@ -447,7 +447,7 @@ def test_what_the_module_knows_reaches_monitoring(
     result, line = group.result(), group.line()
     assert (result, words in line) == (expected, True), line
     text, found = metrics.metrics_of([process]), counts(process)
-    assert bool(re.search(r'denied_processes\{.*reason="health"\} 1', text)) == ("health tests" in words)
+    assert bool(re.search(r"disabled_processes\{.*\} 1", text)) == ("health tests" in words)
     assert found["drng_seeds_without_kernel_bytes"] == changes.get("seeds_without_kernel", 0)
     assert found["drng_self_test_failed_processes"] == changes.get("self_tests_failed", 0)
     shown = output.process_json(process)

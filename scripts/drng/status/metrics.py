@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from .. import VERSION, systemd
 from ..instructions import INSTRUCTIONS
 from .states import STATES, has_failed, is_unprotected, state_of
-from .stats import DENIALS, MEMORY
+from .stats import MEMORY
 from .verdict import RESTART, Process
 
 # Counters by the extra label; for each value of that, the key. What a process calls its instructions is not believed.
@@ -25,9 +25,6 @@ COUNTERS: list[tuple[str, str, dict[str, str]]] = [
     *((key, "instruction", {name: f"{name}-{key}" for name in INSTRUCTIONS}) for key in ("health-failures", "retries")),
     *((key, "", {"": key}) for key in PLAIN),
 ]
-
-# Why an instruction that the CPU has may not serve, by its last result.
-DENIED = {"masked": DENIALS[3], "broken": DENIALS[4], "kernel": DENIALS[6], "health": ""}
 
 Sample = tuple[str, dict[str, str], int]
 
@@ -43,9 +40,7 @@ def samples_of(members: Sequence[Process]) -> Iterator[Sample]:
         yield "memory_processes", {"memory": memory}, sum(each.get("memory") == said for each in counted)
     yield "unprotected_processes", {}, sum(map(is_unprotected, counted))
     for name in INSTRUCTIONS:
-        for reason, last in DENIED.items():
-            denied = (each.get(f"{name}-last-result") == last if last else has_failed(name, each) for each in counted)
-            yield "instruction_denied_processes", {"instruction": name, "reason": reason}, sum(denied)
+        yield "instruction_disabled_processes", {"instruction": name}, sum(has_failed(name, each) for each in counted)
     yield "self_test_failed_processes", {}, sum(each.get("self-tests-failed", 0) > 0 for each in counted)
     for key, label, keys in COUNTERS if counted else ():
         for value, place in keys.items():
