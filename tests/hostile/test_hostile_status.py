@@ -384,7 +384,7 @@ def test_one_child_that_cannot_be_ended_is_left_behind_by_all_runs(
     open_folder: Path, impatient: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As by who takes the lock when its environment has been read: no other is looked at until it lets go."""
-    monkeypatch.setattr(look, "_variables", lambda entry: {})
+    monkeypatch.setattr(look, "_conf", lambda entry: "")
     device, user = open_folder / "device", 65534
     os.mknod(device, stat.S_IFCHR | 0o600, os.makedev(10, 229))
     os.chown(device, user, user)

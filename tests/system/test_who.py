@@ -217,21 +217,23 @@ def fifo(folder: Path) -> dict[str, str]:
     return {"OPENSSL_CONF": str(folder / "openssl.cnf")}
 
 
-def by_linker(folder: Path) -> dict[str, str]:
-    """As packages have it, for programs of two widths."""
-    text = (CONF / "drng.cnf").read_text()
-    (folder / "lib.cnf").write_text(text.replace("# module = ", f"module = {folder}/\\$LIB/no\n# "))
-    return {"OPENSSL_CONF": str(folder / "lib.cnf")}
+def no_module(profile: str, name: str) -> Callable[[Path], dict[str, str]]:
+    def named(folder: Path) -> dict[str, str]:
+        text = (CONF / profile).read_text()
+        (folder / profile).write_text(text.replace("# module = ", f"module = {folder}/{name}\n# "))
+        return {"OPENSSL_CONF": str(folder / profile)}
+
+    return named
 
 
-PERMISSIVE = {"OPENSSL_CONF": str(CONF / "drng-permissive.cnf")}
 WHY: dict[str, tuple[int, Callable[[Path], dict[str, str]], tuple[str, str]]] = {
     "no file names drng": (0, lambda _: {"OPENSSL_CONF": "/dev/null"}, ("not-named", "OpenSSL")),
     "it reads no file": (NO_LOAD_CONFIG, lambda _: PINNED, ("own-context", "OpenSSL")),
     # Under a strict profile nothing serves.
-    "no module": (0, lambda folder: {**PINNED, "OPENSSL_MODULES": str(folder)}, ("module", "nobody")),
-    "nor here": (0, lambda folder: {**PERMISSIVE, "OPENSSL_MODULES": str(folder)}, ("module", "OpenSSL")),
-    "nor where the linker looks": (0, by_linker, ("module", "nobody")),
+    "no module": (0, no_module("drng.cnf", "no"), ("module", "nobody")),
+    "nor here": (0, no_module("drng-permissive.cnf", "no"), ("module", "OpenSSL")),
+    # As packages have it, for the folders of any distribution.
+    "nor where the linker looks": (0, no_module("drng.cnf", "\\$LIB/no"), ("module", "nobody")),
     "no file": (0, lambda folder: {"OPENSSL_CONF": str(folder / "none.cnf")}, ("not-readable", "OpenSSL")),
     "no included file": (0, includes, ("not-readable", "OpenSSL")),
     # One line, and no time.
@@ -302,12 +304,12 @@ def test_the_unit_sets_the_variable_and_the_process_has_it_not(strict: Path) -> 
                 ("x.service", {}),
                 ("postgresql@17-main.service", {}),
                 # Dovecot's processes write titles over it.
-                ("dovecot.service", {"variables": None}),
+                ("dovecot.service", {"conf": None}),
             )
             for process in [judged(pid, setting, source, unit=unit, **changes)]
         ]
         gone = replace(source, not_loaded="/x is not there")
-        hidden = judged(pid, setting, gone, unit="nginx.service", variables=None)
+        hidden = judged(pid, setting, gone, unit="nginx.service", conf=None)
     assert cures == [("no-variable", verdict.CLEARED)] * 3
     assert hidden.reason == "module", "what is known comes first"
 

@@ -25,8 +25,6 @@ from .stats import NotOpenError, read_counters
 # Of a process that starts another program meanwhile.
 TRIES = 3
 
-VARIABLES = ("OPENSSL_CONF", "OPENSSL_MODULES")
-
 
 @dataclass(frozen=True)
 class Look:
@@ -47,7 +45,7 @@ class Look:
     uncounted: str = ""  # why the drng.so that it has loaded has none
     serves_nothing: bool = False  # that drng.so refused to load, or has been unloaded
     is_replaced: bool = False  # its file is not what it was any more
-    variables: dict[str, str] | None = None  # VARIABLES; None where its title has been written over them
+    conf: str | None = None  # OPENSSL_CONF in its environment; None where its title has been written over that
     is_secure: bool = False  # AT_SECURE: libcrypto takes no variable for true
     sees_our_files: bool = False  # it has the root directory and the mounts of this process
 
@@ -80,10 +78,10 @@ def environment_of(raw: bytes) -> dict[bytes, bytes] | None:
     return found if found or not raw else None
 
 
-def _variables(entry: int) -> dict[str, str] | None:
+def _conf(entry: int) -> str | None:
     with contextlib.suppress(OSError):
         found = environment_of(procfs.read_entry(entry, "environ"))
-        return None if found is None else {name: os.fsdecode(found.get(name.encode(), b"")) for name in VARIABLES}
+        return None if found is None else os.fsdecode(found.get(b"OPENSSL_CONF", b""))
     return None
 
 
@@ -109,7 +107,7 @@ def _sees_our_files(entry: int) -> bool:
 
 
 def _as_started(look: Look, program: bytes) -> Look:
-    """With the time, and the variables where a title is over its own, of whose forked child it is."""
+    """With the time, and the variable where a title is over its own, of whose forked child it is."""
     passed = {look.pid}
     with contextlib.suppress(*procfs.ERRORS):
         # A number that is used anew can make a circle.
@@ -119,8 +117,8 @@ def _as_started(look: Look, program: bytes) -> Look:
                 if _program(entry) != program:
                     break
                 _, parent, ticks = procfs.stat_of(entry)
-                variables = look.variables if look.variables is not None else _variables(entry)
-            look = replace(look, parent=parent, ticks=ticks, variables=variables)
+                conf = look.conf if look.conf is not None else _conf(entry)
+            look = replace(look, parent=parent, ticks=ticks, conf=conf)
     return look
 
 
@@ -146,10 +144,10 @@ def look_at(who: Look, entry: int, known: Known) -> Look:
     with os.fdopen(os.open("maps", procfs.O_READ, dir_fd=entry), "rb", buffering=1 << 16) as stream:
         files = mapped_files(stream)
     # First, since it waits for the lock of the process's mappings so that a signal ends it: see Memory.
-    variables = _variables(entry)
+    conf = _conf(entry)
     # AT_SECURE, by which the kernel tells it so: secure_getenv(), by which libcrypto asks, finds nothing then.
     is_secure = (23, 1) in struct.iter_unpack("LL", program[: len(program) & -struct.calcsize("LL")])
-    look = replace(who, variables=variables, is_secure=is_secure, sees_our_files=_sees_our_files(entry))
+    look = replace(who, conf=conf, is_secure=is_secure, sees_our_files=_sees_our_files(entry))
     look = replace(look, libraries=libraries_of(memory, files, who.user, known), **_module(memory, files))
     if _program(entry) != program:
         raise ProcessLookupError("it has ended, or has started another program")

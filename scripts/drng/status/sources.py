@@ -38,7 +38,6 @@ class Source:
     asks_drng: bool = False  # the generators are to be drng's
     is_strict: bool = False  # and nobody else's
     module: str = ""
-    folder: str = ""  # of modules, by this environment
     not_loaded: str = ""  # why the module cannot be loaded
     changed: float = 0.0  # when the file, or what it includes, was written
 
@@ -102,7 +101,6 @@ def read(path: str) -> Source:
         asks_drng="provider=drng" in query or "?provider=drng" in query or random.get("random_provider") == "drng",
         is_strict="provider=drng" in query,
         module=module,
-        folder=found.modules,
         not_loaded="" if any(map(os.path.exists, by_the_linker(file))) else printable(f"{file} is not there"),
         changed=changed([path, *found.files]),
     )

@@ -12,7 +12,7 @@ from .. import systemd
 from ..instructions import INSTRUCTIONS, KNOWN, WORDS
 from ..text import printable
 from .libraries import Library
-from .look import VARIABLES, Look
+from .look import Look
 from .services import Setting
 from .sources import Source
 
@@ -31,8 +31,8 @@ RESTART = {
 # For each reason what is said of a process ("it"), and the cure; both have places for what is known of this one.
 SECURE = "it runs with another user's rights or with capabilities (AT_SECURE), so libcrypto ignores OPENSSL_CONF"
 NO_FILE = (
-    "it reads no openssl.cnf (OPENSSL_INIT_NO_LOAD_CONFIG; Node.js without --openssl-shared-config), or draws in a "
-    "context of its own"
+    "it reads no openssl.cnf (OPENSSL_INIT_NO_LOAD_CONFIG; Node.js without --openssl-shared-config), draws in a "
+    "context of its own, or has another OPENSSL_MODULES"
 )
 CLEARED = (
     "its start script, EnvironmentFile= or program clears or changes the environment: set OPENSSL_CONF there "
@@ -112,15 +112,13 @@ def _named(libraries: Sequence[Library]) -> str:
 def _why_openssl(look: Look, setting: Setting | None, source: Source, started: float) -> Reason:
     """The first that holds of a process whose libcrypto has been used, and has not loaded drng. `source` is the
     openssl.cnf that it would read now."""
-    value, folder = ((look.variables or {}).get(name, "") for name in VARIABLES)
+    value = look.conf or ""
     used = [library for library in look.libraries if library.used]
     own = [library for library in used if not library.is_systems]
     old = [library for library in used if not library.has_providers]
     late = 0 < started < max(source.changed, setting.changed if setting and not look.is_secure else 0.0)
     given = setting.path if setting and not look.is_secure else ""
-    dropped = bool(given) and look.variables is not None and value != given
-    by_folder = not source.module.startswith("/")
-    other = by_folder and folder not in ("", source.folder) and not look.is_secure
+    dropped = bool(given) and look.conf is not None and value != given
     rows: tuple[tuple[object, str, str], ...] = (
         (look.uncounted, "module", look.uncounted),
         (old, "no-providers", _named(old)),
@@ -131,11 +129,10 @@ def _why_openssl(look: Look, setting: Setting | None, source: Source, started: f
         (not source.names_drng and not source.elsewhere, "not-named", ""),
         (late, "started-before", ""),
         (dropped, "no-variable", f"OPENSSL_CONF={printable(value)}" if value else "none"),
-        (own and by_folder, "own-libcrypto", _named(own)),
-        (other, "module", f"drng did not load: OPENSSL_MODULES names {printable(folder)}"),
+        (own and not source.module.startswith("/"), "own-libcrypto", _named(own)),
         (source.not_loaded, "module", f"drng did not load: {source.not_loaded}"),
-        # Who writes titles over the environment hides its variables.
-        (given and look.variables is None, "no-variable", "none that can be seen"),
+        # Who writes titles over the environment hides its variable.
+        (given and look.conf is None, "no-variable", "none that can be seen"),
     )
     return next(((reason, detail) for holds, reason, detail in rows if holds), ("own-context", ""))
 
@@ -154,8 +151,8 @@ def _by_drng(look: Look, source: Source, started: float) -> dict[str, Any]:
     idle, others = not counters["requests"] and not seeds(counters), is_seeded_by_others(counters)
     words_alone = bool(words) and others and source.generator.lower() == words
     active = words if words_alone else str(counters["active-source"])
-    # Where a title hides its variables, it has drng from another file than one that does not name drng.
-    known = source.is_known and (source.names_drng or bool(look.variables)) and not 0 < started < source.changed
+    # Where a title hides its variable, it has drng from another file than one that does not name drng.
+    known = source.is_known and (source.names_drng or look.conf is not None) and not 0 < started < source.changed
     if left := unserved(look.libraries, counters):
         served_by, found = PARTLY, ("other-libcrypto" if left[0].has_providers else "no-providers", _named(left))
     elif active not in (*INSTRUCTIONS, words, "fallback"):

@@ -66,7 +66,7 @@ def process_of(answer: dict[str, Any]) -> Process:
 def read_by(look: Look, setting: Setting | None, default: str) -> Source:
     """The openssl.cnf that it would read now, where it must be known."""
     counters, given = look.counters, setting.path if setting else ""
-    own = (look.variables or {}).get("OPENSSL_CONF", "")
+    own = look.conf or ""
     # One that has drng has read what it was started with; another is told of what it would read.
     path = ("" if look.is_secure else (own or given) if counters else (given or own)) or default
     served = bool(counters) and counters["requests"] > 0 and not verdict.is_seeded_by_others(counters)
