@@ -52,8 +52,7 @@ def process(pid: int) -> Iterator[int]:
     try:
         entry = os.open(PROC / str(pid), O_FOLDER)
     except OSError:
-        there = (PROC / "self").exists()
-        raise TargetError(f"there is no process {pid} that this user may see" if there else NO_PROC) from None
+        raise TargetError(f"there is no process {pid} that this user may see") from None
     with closing(entry):
         yield entry
 

@@ -505,7 +505,7 @@ def test_whoever_waits_for_the_output_does_not_wait_for_a_child_that_hangs() -> 
 
 def test_without_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(procfs, "PROC", tmp_path / "proc")
-    for ask in (lambda: look.inspect(1), procfs.numbers, lambda: procfs.family(1)):
+    for ask in (procfs.numbers, lambda: procfs.family(1)):
         with pytest.raises(procfs.TargetError, match="is not mounted here"):
             ask()
 

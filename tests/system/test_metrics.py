@@ -148,9 +148,6 @@ def test_each_process_is_in_one_state(process: verdict.Process, state: str) -> N
     assert states.state_of(process) == state
     counted = samples(metrics.metrics_of([process]))
     assert sum(value for name, value in counted.items() if name.startswith("drng_processes")) == int(state != "")
-    late = replace(process, restart=verdict.REPLACED)
-    hidden = ("fallback", "failed", "partly", "")
-    assert states.state_of(late) == (state if state in hidden else "restart")
 
 
 @pytest.mark.parametrize("last", [*stats.LAST_RESULTS, *stats.DENIALS[1:]])

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from scripts.drng import procfs, systemd
-from scripts.drng.status import command, look, output, services, states, verdict, who
+from scripts.drng.status import command, look, output, services, verdict, who
 from scripts.drng.status.sources import Source, changed
 from tests.support.builds import CONF, ROOT, need
 from tests.support.stats import COUNTERS, forged, made_up, without_drng
@@ -26,11 +26,10 @@ from tests.support.targets import PINNED, as_json, build_module, holding, status
 def told(pid: int, reason: str, words: str) -> None:
     """That it needs a restart, in every form that there is."""
     shown = as_json("--pid", str(pid))["processes"][0]
-    assert (shown["state"], shown["restart"]) == ("restart", reason)
+    assert shown["restart"] == reason
     assert words in shown["message"]
     counted = status("--prometheus", "--pid", str(pid)).stdout
     assert re.search(rf'^drng_restart_needed_processes\{{.*reason="{reason}"\}} 1$', counted, flags=re.M)
-    assert re.search(r'^drng_processes\{.*state="restart"\} 1$', counted, flags=re.M)
     listed = status("--needs-restart")
     assert listed.returncode == 1
     assert f"process {pid} (python3)" in listed.stderr and words in listed.stderr
@@ -87,7 +86,7 @@ def test_a_process_that_is_older_than_the_configuration_and_the_restarted_one(wi
         told(process.pid, verdict.CONFIGURATION, "it started before openssl.cnf named drng")
         process.do("fork 1")
         for shown in as_json("--pid", str(process.pid))["processes"]:
-            assert (shown["reason"], shown["state"]) == ("started-before", "restart")
+            assert (shown["reason"], shown["state"]) == ("started-before", "without")
         everybody = status("--check", "--all")
         assert everybody.returncode == 2 and "it started before openssl.cnf named drng" in everybody.stdout
     with target({"OPENSSL_CONF": str(without)}) as process:
@@ -132,7 +131,6 @@ def test_when_a_file_came_to_be_what_is_there(tmp_path: Path) -> None:
 def test_who_is_started_with_the_machine_waits_for_its_next_start(pid: int, unit: str, expected: str) -> None:
     process = who.judged(look.Look(pid, "x", unit, counters=COUNTERS, is_replaced=True))
     assert process.restart == expected
-    assert states.state_of(process) == ("reboot" if expected == verdict.REBOOT else "restart")
     assert (process.cure == "needs a reboot") == (expected == verdict.REBOOT)
 
 

@@ -27,9 +27,8 @@ SERVERS = {
     verdict.OPENSSL: (CRITICAL, "OpenSSL serves", "without"),
 }
 
-# What becomes of a process's requests. Each process is in one of them; in "restart", or "reboot", if nothing worse is
-# known.
-STATES = (*(state for _, _, state in SERVERS.values()), "idle", "restart", "reboot")
+# What becomes of a process's requests. Each process is in one of them.
+STATES = (*(state for _, _, state in SERVERS.values()), "idle")
 
 
 def worst(results: Sequence[int]) -> int:
@@ -38,9 +37,7 @@ def worst(results: Sequence[int]) -> int:
 
 def state_of(process: Process) -> str:
     """One of STATES; "" where it has nothing to do with libcrypto."""
-    state = "idle" if process.idle else SERVERS.get(process.served_by, (0, "", ""))[2]
-    milder = state in ("served", "idle", "without", "unknown") or (state == "failed" and not process.counters)
-    return ("reboot" if process.restart == REBOOT else "restart") if process.restart and milder else state
+    return "idle" if process.idle else SERVERS.get(process.served_by, (0, "", ""))[2]
 
 
 def counted(processes: Sequence[Process]) -> list[Process]:
@@ -88,18 +85,6 @@ def warnings(facts: Facts) -> list[str]:
     return said
 
 
-def facts_of(served_by: str, facts: Facts) -> list[str]:
-    """Of drng's own, whoever has it: why instructions do not serve, and what is to be looked after."""
-    alone = served_by == verdict.DRNG and verdict.is_seeded_by_others(facts)
-    dry = [
-        f"{name.upper()}: {last} ({facts.get(f'{name}-last-words', 0):,} words in its time)"
-        for name in INSTRUCTIONS
-        if (last := facts.get(f"{name}-last-result")) in ("too slow", "dry")
-    ]
-    said = [f"{WORDS} serves, by configuration"] if alone else []
-    return [*said, *dry, str(facts.get("disabled-reason", "")), *warnings(facts)]
-
-
 def reasons(process: Process) -> list[str]:
     """Why drng does not serve, and the cure: what to type, or to do."""
     is_command = process.cure.startswith(("systemctl ", "drng-", "runuser "))
@@ -107,7 +92,13 @@ def reasons(process: Process) -> list[str]:
 
 
 def remarks(process: Process) -> list[str]:
-    """All that its numbers do not say, the reason first."""
-    late = [RESTART[process.restart]] if process.restart and process.reason != "started-before" else []
-    said = [*reasons(process), *late, *(facts_of(process.served_by, process.counters) if process.counters else ())]
+    """All that its numbers do not say, the reason first; then why instructions do not serve."""
+    facts, late = process.counters, process.restart and process.reason != "started-before"
+    said = [*reasons(process), RESTART[process.restart] if late else ""]
+    if process.served_by == verdict.DRNG and verdict.is_seeded_by_others(facts):
+        said.append(f"{WORDS} serves, by configuration")
+    for name in INSTRUCTIONS:
+        if (last := facts.get(f"{name}-last-result")) in ("too slow", "dry"):
+            said.append(f"{name.upper()}: {last} ({facts.get(f'{name}-last-words', 0):,} words in its time)")
+    said += [str(facts.get("disabled-reason", "")), *warnings(facts)]
     return list(dict.fromkeys(filter(None, said)))

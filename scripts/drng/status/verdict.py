@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import systemd
@@ -145,14 +145,14 @@ def told(look: Look, source: Source, reason: str, detail: str = "") -> dict[str,
     return {"reason": reason, "why": said.format(detail), "cure": todo.format(unit=unit, file=file, there=source.there)}
 
 
-def _by_drng(look: Look, source: Source, started: float) -> dict[str, Any]:
+def _by_drng(look: Look, source: Source, started: float) -> Process:
     """Of a process whose drng counts. A file that has changed since it started tells nothing of what it has read."""
     counters, words, found = look.counters, (WORDS or "").lower(), None
     idle, others = not counters["requests"] and not seeds(counters), is_seeded_by_others(counters)
     words_alone = bool(words) and others and source.generator.lower() == words
     active = words if words_alone else str(counters["active-source"])
     # Where a title hides its variable, it has drng from another file than one that does not name drng.
-    known = source.is_known and (source.names_drng or look.conf is not None) and not 0 < started < source.changed
+    is_read = source.is_known and (source.names_drng or look.conf is not None) and not 0 < started < source.changed
     if left := unserved(look.libraries, counters):
         served_by, found = PARTLY, ("other-libcrypto" if left[0].has_providers else "no-providers", _named(left))
     elif active not in (*INSTRUCTIONS, words, "fallback"):
@@ -163,14 +163,11 @@ def _by_drng(look: Look, source: Source, started: float) -> dict[str, Any]:
     else:
         served_by = DRNG
     idle = idle and served_by in (DRNG, FALLBACK)
-    if found is None and idle and known and not source.asks_drng:
+    if found is None and idle and is_read and not source.asks_drng:
         found = ("not-asked", "")
-    return {
-        **vars(look),
-        **(told(look, source, *found) if found else {}),
-        **{"counters": {**counters, "active-source": active}, "served_by": served_by, "idle": idle},
-        "seeds_from": active,
-    }
+    known = told(look, source, *found) if found else {}
+    look = replace(look, counters={**counters, "active-source": active})
+    return Process(**vars(look), served_by=served_by, idle=idle, seeds_from=active, **known)
 
 
 def judge(look: Look, setting: Setting | None, source: Source, started: float) -> Process:
@@ -181,7 +178,7 @@ def judge(look: Look, setting: Setting | None, source: Source, started: float) -
     if why := look.problem or (look.uncounted if no_answer else ""):
         return Process(**vars(look), served_by=NOT_KNOWN, restart=restart, **told(look, source, "unknown", why))
     if look.counters:
-        return Process(**_by_drng(look, source, started), restart=restart)
+        return replace(_by_drng(look, source, started), restart=restart)
     if not any(library.used for library in look.libraries):
         return Process(**vars(look), idle=bool(look.libraries))
     found = _why_openssl(look, setting, source, started)
