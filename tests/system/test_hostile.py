@@ -321,16 +321,6 @@ def test_what_a_killed_run_has_left_goes_with_the_next(image: Image) -> None:
     assert not image.drop_in.parent.exists()
 
 
-def test_another_name_of_openssl_cnf_is_told_of(image: Image) -> None:
-    """A hard link, which sed -i parts from it, too."""
-    other = image.conf.with_name("other.cnf")
-    os.link(image.conf, other)
-    stock = other.read_bytes()
-    assert "openssl.cnf has another name, too (a hard link), which keeps what it says now" in image.ok(*SYSTEM)
-    assert other.read_bytes() == stock and image.served(image.conf)
-    assert "hard link" not in image.ok("off", "--system")
-
-
 @pytest.mark.parametrize("planted", ["hard link", "user's file"])
 def test_a_planted_file_is_not_written_to(image: Image, planted: str) -> None:
     victim = image.root / "etc/victim"

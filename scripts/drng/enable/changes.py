@@ -16,7 +16,7 @@ from fnmatch import fnmatch
 from .. import CONF_DIR
 from ..files import Place, opened
 from ..paths import LIMIT, FileError
-from ..terminal import Failure, Output, Unchanged, warn
+from ..terminal import Failure, Output, Unchanged
 from .texts import decode
 
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
@@ -87,14 +87,12 @@ def difference(files: Sequence[File]) -> str:
 
 def _prepare(file: File, place: Place, stack: contextlib.ExitStack) -> str:
     """The name of what is whole on the disk beside its place; empty for a file that goes."""
-    name, there = "", place.stat()
+    name = ""
     if file.after is not None:
         name = place.prepare(file.after, 0o644 if file.ours or file.before is None else None)
         stack.callback(place.discard, name)
     if place.read() != file.before:
         raise Unchanged(f"{place.path} has just been changed by somebody else")
-    if there and there.st_nlink > 1:
-        warn(f"{place.path} has another name, too (a hard link), which keeps what it says now")
     return name
 
 
