@@ -118,29 +118,16 @@ def restart_all(change: Change, targets: Sequence[Target]) -> None:
 
 def say_what_is(target: Target) -> None:
     settings = "".join(f", {key} = {value}" for key, value in target.head.settings) if target.head else ""
-    what = f"{target.head.profile}{settings}, {target.path}" if target.head else "drng is off"
+    what = f"{target.head.profile}{settings}, {target.path}" if target.head else "off"
     target.say(f"{what}{'' if target.changed else ', as before'}")
-    for note in filter(None, [*target.notes, "" if target.head or target.missing else target.still_served()]):
+    for note in target.notes:
         target.say(note)
-
-
-def say_what_next(request: Request, typed: str, undo: str, restarts: bool) -> None:
-    """The command that undoes it, and what running programs need."""
-    if undo:
-        Output.line(f"undo: {undo}")
-    if request.restart and not restarts:
-        Output.line("systemd does not run here, so nothing is restarted: restart what is to have it yourself")
-    elif not restarts:
-        proof = f"; to see who serves them: drng-enable on {typed} --restart" * (
-            request.verb == "on" and systemd.is_running()
-        )
-        Output.line(f"running programs need a restart{proof}")
 
 
 def switch(request: Request) -> tuple[list[Target], Answer]:
     targets, is_on = targets_of(request), request.verb == "on"
     if is_on and (tried := trial.under_way()):
-        raise Unchanged(f"{' '.join(tried)}: on trial until {trial.until()}: drng-enable confirm, or off, ends that")
+        raise Unchanged(f"{' '.join(tried)}: on trial: drng-enable confirm, or off, ends that")
     if request.trial and (kept := [target.typed for target in targets if target.head]):
         raise Unchanged(f"{', '.join(kept)}: on already, and not on trial")
     new = [target for target in targets if not target.head]
@@ -170,11 +157,14 @@ def switch(request: Request) -> tuple[list[Target], Answer]:
             trial.finish(by_timer=request.tried)
     if until:
         Output.line(f"on trial: switched off at {until} unless you say: drng-enable confirm")
-    typed = shlex.join(target.typed for target in targets)
     begun = shlex.join(target.typed for target in new if target.changed)
     undo = f"drng-enable off {begun}{' --restart' * restarts}" if is_on and begun else ""
-    if change.files or request.restart:
-        say_what_next(request, typed, undo, restarts)
+    if undo:
+        Output.line(f"undo: {undo}")
+    if request.restart and not restarts:
+        Output.line("systemd does not run here, so nothing is restarted: restart what is to have it yourself")
+    elif change.files and not restarts:
+        Output.line("running programs need a restart: with --restart it is done, and shown who serves them")
     return targets, {"undo": undo, "until": until}
 
 
@@ -200,26 +190,17 @@ def confirm(request: Request) -> tuple[list[Target], Answer]:
 def said_of(target: Target) -> Iterator[str]:
     """The line of a target, but for its name and state; then what is said beside it."""
     try:
-        if not target.head:
-            yield target.missing or target.still_served()
-        elif reason := target.why_not_in_effect():
+        if target.head and (reason := target.why_not_in_effect()):
             target.is_served = False
             yield f"not in effect: {reason}"
         else:
-            yield target.look()
+            yield target.missing or target.look()
     except Failure as error:
         target.is_served = False
         yield str(error)
     yield from target.notes
     if target.tried and target.head:
-        yield f"on trial until {trial.until()}: drng-enable confirm"
-    try:
-        found = target.head and not target.missing and target.files(target.head, trial=target.tried)
-        if found and any(file.before != file.after for file in found):
-            again = f"drng-enable on {shlex.quote(target.typed)}"
-            yield f"the installed profile, or these lines, have changed: `{again}` mends that"
-    except Failure as error:
-        yield str(error)
+        yield "on trial: drng-enable confirm"
 
 
 def status(request: Request) -> tuple[list[Target], Answer]:
@@ -228,7 +209,7 @@ def status(request: Request) -> tuple[list[Target], Answer]:
     for target in targets:
         state = f"on, {target.head.profile}" if target.head else "not known" if target.missing else "off"
         target.said = [*dict.fromkeys(said_of(target))]
-        target.is_unserved = target.is_served is False
+        target.is_unserved = target.is_served is False and bool(target.head or target.missing)
         first, *rest = target.said
         Output.line(f"{target.name:{width}}  {state:19} {first}".rstrip())
         for note in rest:

@@ -19,7 +19,7 @@ from . import restart, texts
 from .arguments import PROFILES, Request
 from .changes import File, read
 from .system import OWN as SYSTEM
-from .target import TRIAL, Target, conf_path, probe
+from .target import TRIAL, Target, conf_path, named_conf, probe, read_roots
 from .texts import Head, encode, head_of
 
 UNITS, RUN = "/etc/systemd/system", "/run/systemd/system"
@@ -64,7 +64,7 @@ class Service(Target):
         self.path = own if self.ours[own] is not None else drop_in
 
     def base(self) -> Probe:
-        return probe(read(conf_path()) or b"", conf_path())
+        return probe(read_roots(conf_path(), named_conf()) or b"", conf_path())
 
     # ---- What it is ----
 
@@ -116,13 +116,9 @@ class Service(Target):
     def _ours(self) -> list[str]:
         """The variable with each value that is ours, or its template's: the file, or where systemd puts the
         credential."""
-        files = [f"{folder}/{name}.cnf" for folder in (CONF_DIR, TRIAL) for name in (self.name, self.template)]
+        template = f"{self.name.partition('@')[0]}@"
+        files = [f"{folder}/{name}.cnf" for folder in (CONF_DIR, TRIAL) for name in (self.name, template)]
         return [f"{VARIABLE}={value}" for value in (*files, f"/run/credentials/{self.asked}/{CREDENTIAL}")]
-
-    @property
-    def template(self) -> str:
-        """Of which it would be an instance."""
-        return f"{self.name.partition('@')[0]}@"
 
     def _fought(self, known: dict[str, str]) -> str:
         """Whatever else sets the variable wins over us or loses by the name of its file: it is not fought."""
@@ -133,10 +129,6 @@ class Service(Target):
         if VARIABLE in systemd.words(known.get("UnsetEnvironment", "")):
             return f"{self.unit} takes {VARIABLE} away, by UnsetEnvironment {look}"
         return ""
-
-    def still_served(self) -> str:
-        by_template = f"drng still serves, by its template: `drng-enable off {self.template}`"
-        return by_template if self.template in switched_on() else super().still_served()
 
     def why_not_in_effect(self) -> str:
         if not self.known:

@@ -17,7 +17,7 @@ from ..terminal import Failure, Unchanged, UsageError
 from . import texts
 from .arguments import Request
 from .changes import File, read
-from .target import TRIAL, Target, conf_path, probe
+from .target import TRIAL, Target, conf_path, named_conf, probe, read_roots
 from .texts import Head, decode, encode
 
 # The first includes the second during a trial, and does nothing when a restart has taken that away.
@@ -50,7 +50,7 @@ class System(Target):
         self.theirs: dict[str, bytes | None] = {}
         for path in (self.conf, PATH):
             try:
-                self.theirs[path] = read(path)
+                self.theirs[path] = read_roots(path, named_conf() if path == self.conf else path)
             except Failure as error:
                 self.theirs[path], self.missing, self.is_served = None, str(error), False
         self.main = decode(self.theirs[self.conf])
@@ -135,5 +135,8 @@ class System(Target):
         return files
 
     def look(self) -> str:
-        self.is_served = probe(self.theirs[self.conf] or b"", self.conf).served_by_drng
+        is_served = probe(self.theirs[self.conf] or b"", self.conf).served_by_drng
+        if not self.head:
+            return f"drng serves, by lines of {self.conf}" if is_served else ""
+        self.is_served = is_served
         return f"programs that start now are {'served' if self.is_served else 'not served: drng-status says why'}"

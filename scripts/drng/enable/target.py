@@ -4,18 +4,20 @@ what would be there, from memory, in a child."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from abc import ABC, abstractmethod
 from typing import Any
 
-from ..conf.meaning import lost, named_sections, warnings_of
+from ..conf.meaning import lost, named_sections
 from ..conf.probe import Probe, default_file
 from ..conf.probe import probe as ask
-from ..terminal import Failure, Output, Unchanged, complain, warn
+from ..paths import OthersError, walked
+from ..terminal import Output, Unchanged, complain
 from . import texts
 from .arguments import Request
-from .changes import File
+from .changes import File, read
 from .texts import Head
 
 TRIAL = "/run/drng"  # for files of a trial, which go with the machine's next start
@@ -23,10 +25,23 @@ TRIAL = "/run/drng"  # for files of a trial, which go with the machine's next st
 probe = functools.cache(ask)
 
 
-@functools.cache
+named_conf = functools.cache(default_file)
+
+
 def conf_path() -> str:
     """The one that libcrypto was built to read. Debian's openssl looks behind a link."""
-    return os.path.realpath(default_file())
+    return os.path.realpath(named_conf())
+
+
+def read_roots(path: str, named: str) -> bytes | None:
+    """One that root alone can change, by the name that leads to it."""
+    try:
+        # What is not there is nobody's; what else is wrong, the reading says.
+        with contextlib.suppress(OSError), walked(named):
+            pass
+    except OthersError as error:
+        raise Unchanged(f"{error.said}: chown root and chmod go-w mend that") from None
+    return read(path)
 
 
 def why_not(found: Probe) -> str:
@@ -37,22 +52,15 @@ def why_not(found: Probe) -> str:
 def require(before: Probe, after: Probe, profile: str) -> None:
     """Fails unless the second does for drng what it should, and leaves alone what the first one says."""
     gone = [f"[{name}] {key} = {value} no longer holds" for name, key, value in lost(before, after)]
-    for said in (*warnings_of(after), *gone):
-        warn(said)
     if gone:
-        raise Unchanged(f"settings of {before.path} would be lost, as the warnings say")
+        raise Unchanged(f"{before.path}: {'; '.join(gone)}")
     if reason := why_not(after):
         raise Unchanged(f"{before.path} would not load with {profile}: {reason}")
     failed = {name: why for name, why in after.not_loaded.items() if name not in before.not_loaded}
     if "drng" in failed and not os.path.exists(before.module):
         raise Unchanged(f"drng.so is not in {before.modules}: install openssl-provider-drng")
-    gone = sorted({*before.providers, *failed} - {*after.providers})
-    if profile == "fips" and "default" in gone:
-        gone.remove("default")
-        warn(
-            f"{before.path} does not activate the default provider, so OpenSSL drops it once the FIPS provider is "
-            "active; to keep it, activate it in the file"
-        )
+    # Beside the FIPS provider OpenSSL keeps the default one only where the file activates it.
+    gone = sorted({*before.providers, *failed} - {*after.providers, "default" * (profile == "fips")})
     if gone:
         raise Unchanged("; ".join(f"the provider {name} would not be active: {failed.get(name, '')}" for name in gone))
     if not after.served_by_drng:
@@ -130,8 +138,6 @@ class Target(ABC):
                 f"{base.path}, or a file that it includes, activates drng already, by lines that drng-enable did not "
                 "write; remove them first, or keep them"
             )
-        if named.random and self.head is None and not self.is_under_ours:
-            warn(f"random = {named.random} of {base.path} has no effect while drng is on")
         require(base, self.after(head), profile)
         files = self.files(head, trial=bool(request.trial))
         self.head = head
@@ -142,14 +148,6 @@ class Target(ABC):
         self.notes.clear()
         self.head = None
         return [File(path, data, None) for path, data in self.ours.items()]
-
-    def still_served(self) -> str:
-        """By what drng serves where this is off; empty where it does not. Not to know it keeps nothing on."""
-        try:
-            base = self.base()
-        except Failure as error:
-            return f"it is not known whether drng still serves: {error}"
-        return f"drng still serves, by lines of {base.path}" if base.served_by_drng else ""
 
     def facts(self) -> dict[str, Any]:
         """For programs."""

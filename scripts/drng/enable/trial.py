@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 import sys
 import time
 
@@ -30,12 +29,6 @@ def under_way() -> list[str]:
     return names + ["--system"] * os.path.exists(system.TRIED)
 
 
-def until() -> str:
-    said = systemd.run("systemctl", "show", "--property=Description", f"{UNIT}.timer").stdout
-    found = re.search(r"until (.+)", said)
-    return found[1] if found else "the machine's next start"
-
-
 def finish(*, by_timer: bool = False) -> None:
     """Stops the timer, and what it has started, which may wait to try again, unless that is us."""
     if glob.glob(f"{TRANSIENT}/{UNIT}.*"):
@@ -50,7 +43,7 @@ def begin(length: int, *, restart: bool) -> str:
         raise Unchanged("--try needs a systemd that runs, whose timer would switch drng off again: leave --try out")
     finish()  # of a run that was killed here
     end = time.strftime("%F %T", time.localtime(time.time() + length))
-    when = (f"--on-active={length}", "--timer-property=AccuracySec=1s", f"--description=drng on trial until {end}")
+    when = (f"--on-active={length}", "--timer-property=AccuracySec=1s")
     words = [os.path.abspath(sys.argv[0]), "off", "--tried", *["--restart"] * restart]
     result = systemd.run("systemd-run", f"--unit={UNIT}", *when, *PROPERTIES, "--", *words)
     if result.returncode != 0:
