@@ -113,7 +113,7 @@ def everything(found: list[verdict.Process]) -> str:
         output.print_processes(found)
         print(json.dumps([output.process_json(process) for process in found]))
         print(metrics.metrics_of(found))
-        for line in [output.Group("a", found).line(), *(line for _, line in output.check_all(found))]:
+        for line in [output.Group("a", found).checked()[1], *(line for _, line in output.check_all(found))]:
             print(line)
     return text.getvalue()
 

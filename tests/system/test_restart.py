@@ -188,8 +188,7 @@ def test_the_line_has_an_end_and_so_has_the_work() -> None:
     found = [
         made_up(i, is_replaced=True, disabled_reason=f"{i} " * 50, clone_reason=f"r{i}", **said) for i in range(3000)
     ]
-    group = output.Group("x", found)
-    result, line = group.result(), group.line()
+    result, line = output.Group("x", found).checked()
     assert (result, len(line) < 8192) == (1, True)
     assert line.endswith(" more")
 

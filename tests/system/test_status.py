@@ -223,7 +223,7 @@ def test_several_are_asked_for_at_once() -> None:
 
 def test_all_units_are_shown_and_those_that_name_drng_are_checked() -> None:
     processes = [made_up(1), made_up(2, unit="b.service"), without_drng(3, unit="c.service")]
-    lines = [group.line() for group in output.by_unit(processes)]
+    lines = [group.checked()[1] for group in output.by_unit(processes)]
     served = "drng serves 1 of 1 processes, rdseed"
     assert lines[:2] == [f"a: {served}", f"b: {served}"]
     assert lines[2].startswith("c: OpenSSL serves 1 of 1 processes: no openssl.cnf")
@@ -399,8 +399,8 @@ GARBAGE = {
 def test_garbage_is_not_believed(content: bytes, counting: Counting) -> None:
     process = counting(content)
     assert (process.served_by, process.counters, bool(process.why)) == (verdict.NOT_KNOWN, {}, True)
-    group = output.Group("x", [process])
-    assert (group.result(), group.line()[:21]) == (3, "x: not known who serv")
+    result, line = output.Group("x", [process]).checked()
+    assert (result, line[:21]) == (3, "x: not known who serv")
     found = counts(process)
     assert found["drng_processes"] == 1
     assert not found["drng_memory_processes"], "no number of what cannot be read"
@@ -443,8 +443,7 @@ def test_what_the_module_knows_reaches_monitoring(
     changes: dict[str, Any], expected: int, words: str, counting: Counting
 ) -> None:
     process = counting(**changes)
-    group = output.Group("x", [process])
-    result, line = group.result(), group.line()
+    result, line = output.Group("x", [process]).checked()
     assert (result, words in line) == (expected, True), line
     text, found = metrics.metrics_of([process]), counts(process)
     assert bool(re.search(r"disabled_processes\{.*\} 1", text)) == ("health tests" in words)
@@ -469,8 +468,7 @@ def test_what_keeps_clones_apart(number: int, name: str, virtual: int, counting:
     assert (shown["clone-protection"], shown["clone-reason"], shown["clone-reseeds"]) == (name, "because", 5)
     assert shown["virtual-machine"] is bool(virtual)
     warned = virtual == 1 and name == "none"
-    group = output.Group("x", [process])
-    result, line = group.result(), group.line()
+    result, line = output.Group("x", [process]).checked()
     assert (result, counts(process)["drng_unprotected_processes"]) == (warned, warned)
     for said in (shown["message"], line):
         assert ("copies of this machine may draw the same bytes: because" in said) == warned

@@ -84,9 +84,7 @@ FEW = ("served-by", "active-source", "config", "message")
 def show_environment(arguments: argparse.Namespace) -> int:
     path, process = environment.new_program()
     if arguments.check:
-        serves = ", ".join(filter(None, (states.SERVERS[process.served_by][1], process.seeds_from)))
-        said = "; ".join((serves, *states.remarks(process)))
-        return print_check([(states.check(process), f"new programs: {said}")])
+        return print_check([Group("new programs", [process]).checked()])
     known = {"config": printable(path), **output.process_json(process)}
     if arguments.json:
         print(json.dumps(known))
@@ -112,11 +110,7 @@ def show_processes(arguments: argparse.Namespace) -> int:
     groups, missing = look_for(arguments)
     processes = [process for group in groups for process in group.processes]
     if arguments.check:
-        found = (
-            output.check_all(processes)
-            if arguments.all and groups
-            else [(each.result(), each.line()) for each in groups]
-        )
+        found = output.check_all(processes) if arguments.all and groups else [each.checked() for each in groups]
         return print_check([*((CANNOT_TELL, said) for said in missing), *found])
     # In every form, it is a failure if what was asked for by number cannot be told of.
     for first in [group.processes[0] for group in groups] if arguments.pid else ():
@@ -142,9 +136,8 @@ def show_processes(arguments: argparse.Namespace) -> int:
     elif arguments.long:
         output.print_processes(processes)
     else:
-        none = [] if missing else ["no process that could be looked at has libcrypto"]
-        for line in [group.line() for group in groups] or none:
-            print(line)
+        for group in groups:
+            print(group.checked()[1])
     return result
 
 

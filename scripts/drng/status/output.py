@@ -72,9 +72,6 @@ class Group:
     def members(self) -> list[Process]:
         return counted(self.processes)
 
-    def result(self) -> int:
-        return worst([check(process) for process in self.members])
-
     def summary(self, seeds: str = "") -> str:
         """Who serves, in a few words: drng, if it serves any of them, or the worst."""
         members, busy = self.members, [process for process in self.members if not process.idle]
@@ -89,10 +86,11 @@ class Group:
         said += f", {seeds}{sources(busy)}" if serves == verdict.DRNG else ""
         return f"{said}, {unused} idle" if unused else said
 
-    def line(self) -> str:
-        """Who serves, and what decides that or should be known of it."""
+    def checked(self) -> tuple[int, str]:
+        """The status, and a line: who serves, and what decides that or should be known of it."""
         who = "no unit" if self.label == "none" else self.label
-        return ": ".join(filter(None, (who, self.summary(), "; ".join(said_of(self.members)))))
+        line = ": ".join(filter(None, (who, self.summary(), "; ".join(said_of(self.members)))))
+        return worst([check(process) for process in self.members]), line
 
 
 def lines(processes: Sequence[Process]) -> list[str]:
@@ -123,7 +121,7 @@ def check_all(processes: Sequence[Process]) -> list[tuple[int, str]]:
     named = [
         each for each in processes if each.reason not in ("not-named", "elsewhere") and (each.counters or not each.idle)
     ]
-    found = [(group.result(), group.line()) for group in by_unit([each for each in named if not each.problem])]
+    found = [group.checked() for group in by_unit([each for each in named if not each.problem])]
     if not found:
         found.append((CANNOT_TELL if hidden or os.geteuid() != 0 else CRITICAL, "all processes: none uses drng"))
     if hidden:
