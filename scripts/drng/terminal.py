@@ -73,10 +73,6 @@ def complain(text: str) -> None:
         os.write(2, f"{Output.program}: {visible(text)}\n".encode("ascii", "backslashreplace"))
 
 
-def warn(text: str) -> None:
-    complain(f"warning: {text}")
-
-
 # ---- Rows ----
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from .. import CONF_DIR, systemd
 from ..conf.probe import Probe
 from ..status import who
-from ..terminal import Failure, Unchanged, warn
+from ..terminal import Failure, Unchanged, complain
 from . import restart, texts
 from .arguments import PROFILES, Request
 from .changes import File, read
@@ -152,7 +152,7 @@ def _is_ours(path: str) -> bool:
     try:
         return head_of(read(path)) is not None
     except Failure as error:
-        warn(str(error))
+        complain(str(error))
         return False
 
 
