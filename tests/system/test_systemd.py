@@ -5,6 +5,7 @@ service's runs as root, and --restart proves who serves, or puts all back.
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Iterator
 from typing import Any
@@ -313,6 +314,48 @@ def test_an_openssl_cnf_that_never_answers_keeps_nothing_on(service: Machine) ->
 
 
 # ---- The proof ----
+
+# It goes on without a byte. What comes before it may change its environment.
+PATIENT = """\
+[Unit]
+DefaultDependencies=no
+[Service]
+Type=exec
+ExecStart={before} /usr/bin/python3 -I /srv/t.py
+User={user}
+"""
+LOADS = 'import ctypes, time\nlibcrypto = ctypes.CDLL("libcrypto.so.3")\n{then}\ntime.sleep(3600)\n'
+DRAWS = "libcrypto.RAND_bytes(ctypes.create_string_buffer(8), 8)"
+
+
+@pytest.mark.parametrize("user", ["root", "nobody"])
+def test_a_module_that_is_gone_leaves_nobody(service: Machine, user: str) -> None:
+    """systemd writes the credential of a service with a user after its process has begun, and gives it to that user."""
+    module = "/usr/lib/x86_64-linux-gnu/ossl-modules/drng.so"
+    service.write("/srv/t.py", LOADS.format(then=DRAWS))
+    service.unit("t.service", PATIENT.format(before="", user=user))
+    assert starts(service)
+    service.enable("on", "t", "--restart")
+    service.run("mv", module, "/root/kept")
+    try:
+        service.run("systemctl", "restart", "t")
+        check = ("drng-status", "t", "--check")
+        wait_for(lambda: "nothing serves 1 of 1" in service.run(*check, check=False).stdout, "nobody")
+        (found,) = json.loads(service.run("drng-status", "t", "--json").stdout)["processes"]
+        assert (found["served-by"], found["reason"], found["restart"]) == ("nobody", "module", "")
+        assert service.run("drng-status", "--all", "--check", check=False).returncode == 2
+        assert "t.service" not in service.run("drng-status", "--needs-restart", check=False).stdout
+    finally:
+        service.run("mv", "/root/kept", module)
+
+
+def test_who_has_another_variable_is_not_only_idle(service: Machine) -> None:
+    service.write("/srv/t.py", LOADS.format(then=""))
+    service.unit("t.service", PATIENT.format(before="/usr/bin/env -u OPENSSL_CONF", user="nobody"))
+    assert starts(service)
+    (target,) = service.enable("on", "t", "--restart", status=3)["targets"]
+    assert [process["reason"] for process in target["processes"]] == ["no-variable"]
+    assert service.run("drng-status", "t", "--check", check=False).returncode == 3
 
 
 def test_restart_says_who_serves(service: Machine) -> None:

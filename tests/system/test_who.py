@@ -296,7 +296,7 @@ def judged(pid: int, setting: services.Setting | None, source: sources.Source, *
 
 
 def test_the_unit_sets_the_variable_and_the_process_has_it_not(strict: Path) -> None:
-    setting, source = services.Setting(str(strict), 1.0), sources.Source(str(strict), True, names_drng=True)
+    setting, source = services.Setting(str(strict), 1.0, None), sources.Source(str(strict), True, names_drng=True)
     with running(drawer(), {}) as pid:
         cures = [
             (process.reason, process.cure)
@@ -322,9 +322,9 @@ def test_what_systemd_would_give_counts_from_its_own_change(strict: Path) -> Non
         seen = look.inspect(pid)
     seen = replace(seen, unit="x.service")
     for source in (known, elsewhere):
-        late = verdict.judge(seen, services.Setting(str(strict), 100.0), source, 50.0)
+        late = verdict.judge(seen, services.Setting(str(strict), 100.0, None), source, 50.0)
         assert (late.reason, late.cure, late.restart) == ("started-before", "systemctl restart x", "configuration")
-        assert verdict.judge(seen, services.Setting(str(strict), 10.0), source, 50.0).reason == "no-variable"
+        assert verdict.judge(seen, services.Setting(str(strict), 10.0, None), source, 50.0).reason == "no-variable"
     assert verdict.judge(seen, None, elsewhere, 50.0).reason == "elsewhere"
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from .. import aside, procfs, systemd
+from ..paths import read_once
 from ..procfs import TargetError
 from ..terminal import Failure
 from ..text import printable
@@ -17,10 +19,12 @@ NAME = re.compile(r"[A-Za-z0-9:_.\\@][A-Za-z0-9:_.\\@-]{0,254}")
 
 
 class Setting(NamedTuple):
-    """OPENSSL_CONF as systemd would set it at the next start, and when the unit's files were last changed."""
+    """OPENSSL_CONF as systemd would set it at the next start, when the unit's files were last changed, and what systemd
+    itself writes into that file."""
 
     path: str
     changed: float
+    text: bytes | None
 
 
 def show(service: str, names: str, seconds: float = 30) -> str:
@@ -39,6 +43,16 @@ def openssl_conf(environment: str, unit: str) -> str | None:
     return found[0].replace("%d", f"/run/credentials/{unit}") if found else None
 
 
+def credential(files: Sequence[str]) -> bytes | None:
+    """The text that drng-enable's drop-in carries. The file that systemd makes of it is the service's user's."""
+    letters = {b"n": b"\n", b"x25": b"%"}
+    for path in reversed(files):
+        with contextlib.suppress(OSError, Failure):
+            if found := re.search(rb"^SetCredential=drng\.cnf:(.*)", read_once(path), re.M):
+                return re.sub(rb"\\(x25|.)", lambda letter: letters.get(letter[1], letter[1]), found[1])
+    return None
+
+
 def settings() -> dict[str, Setting]:
     """Of the services to which systemd would give an OPENSSL_CONF; of none where systemd cannot be asked."""
     found = {}
@@ -50,7 +64,8 @@ def settings() -> dict[str, Setting]:
             path = openssl_conf(known.get("Environment", ""), unit)
             if path is not None and unit:
                 files = [known.get("FragmentPath", ""), *known.get("DropInPaths", "").split()]
-                found[unit] = Setting(path, changed(files))
+                own = path == f"/run/credentials/{unit}/drng.cnf"
+                found[unit] = Setting(path, changed(files), credential(files) if own else None)
     return found
 
 

@@ -73,12 +73,15 @@ def _there(path: str, why: str) -> Source:
 
 
 @functools.cache
-def read(path: str) -> Source:
+def read(path: str, text: bytes | None = None) -> Source:
+    """Of the file, or of the text that it has."""
+    own = [path] if text is None else []
     try:
-        text = b"" if path == os.devnull else read_once(path)
-        # What libcrypto says of a file may have its lines in it.
-        if os.geteuid() == 0 and not (os.stat(path).st_mode & stat.S_IROTH or CREDENTIAL.fullmatch(path)):
-            return _there(path, f"not everybody may read {shlex.quote(path)}")
+        if text is None:
+            text = b"" if path == os.devnull else read_once(path)
+            # What libcrypto says of a file may have its lines in it.
+            if os.geteuid() == 0 and not os.stat(path).st_mode & stat.S_IROTH:
+                return _there(path, f"not everybody may read {shlex.quote(path)}")
         found = probe(text, path, load=False)
     except OthersError as error:
         return Source(path, elsewhere=printable(error.said), there=printable(error.command))
@@ -102,12 +105,14 @@ def read(path: str) -> Source:
         is_strict="provider=drng" in query,
         module=module,
         not_loaded="" if any(map(os.path.exists, by_the_linker(file))) else printable(f"{file} is not there"),
-        changed=changed([path, *found.files]),
+        changed=changed([*own, *found.files]),
     )
 
 
-def source_of(look: Look, path: str) -> Source:
-    """What it would read; an OSError where it has ended."""
+def source_of(look: Look, path: str, text: bytes | None) -> Source:
+    """What it would read, with `text` in a file that systemd writes; an OSError where it has ended."""
+    if text is not None:
+        return read(path, text)
     if not path.startswith("/"):
         return _there(path, f"its OPENSSL_CONF, {shlex.quote(path)}, begins in its working directory")
     if CREDENTIAL.fullmatch(path) and not os.path.lexists(path):

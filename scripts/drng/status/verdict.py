@@ -109,30 +109,35 @@ def _named(libraries: Sequence[Library]) -> str:
     return printable(str(libraries[0])) if libraries else ""
 
 
+def _overruled(look: Look, setting: Setting | None) -> str:
+    """What it has in the place of its unit's OPENSSL_CONF; empty where it has that, or none can be seen."""
+    if setting is None or look.is_secure or look.conf in (None, setting.path):
+        return ""
+    return f"OPENSSL_CONF={printable(look.conf)}" if look.conf else "none"
+
+
 def _why_openssl(look: Look, setting: Setting | None, source: Source, started: float) -> Reason:
     """The first that holds of a process whose libcrypto has been used, and has not loaded drng. `source` is the
     openssl.cnf that it would read now."""
-    value = look.conf or ""
     used = [library for library in look.libraries if library.used]
     own = [library for library in used if not library.is_systems]
     old = [library for library in used if not library.has_providers]
     late = 0 < started < max(source.changed, setting.changed if setting and not look.is_secure else 0.0)
-    given = setting.path if setting and not look.is_secure else ""
-    dropped = bool(given) and look.conf is not None and value != given
+    dropped = _overruled(look, setting)
     rows: tuple[tuple[object, str, str], ...] = (
         (look.uncounted, "module", look.uncounted),
         (old, "no-providers", _named(old)),
         (source.elsewhere and not (late or dropped), "elsewhere", source.elsewhere),
-        (look.is_secure and (setting or value) and not source.names_drng, "at-secure", ""),
+        (look.is_secure and (setting or look.conf) and not source.names_drng, "at-secure", ""),
         (source.problem and not (source.names_drng and late), "not-readable", source.problem),
         # Where the file cannot be read here, only what the unit sets is known.
         (not source.names_drng and not source.elsewhere, "not-named", ""),
         (late, "started-before", ""),
-        (dropped, "no-variable", f"OPENSSL_CONF={printable(value)}" if value else "none"),
+        (dropped, "no-variable", dropped),
         (own and not source.module.startswith("/"), "own-libcrypto", _named(own)),
         (source.not_loaded, "module", f"drng did not load: {source.not_loaded}"),
         # Who writes titles over the environment hides its variable.
-        (given and look.conf is None, "no-variable", "none that can be seen"),
+        (setting and not look.is_secure and look.conf is None, "no-variable", "none that can be seen"),
     )
     return next(((reason, detail) for holds, reason, detail in rows if holds), ("own-context", ""))
 
@@ -180,7 +185,10 @@ def judge(look: Look, setting: Setting | None, source: Source, started: float) -
     if look.counters:
         return replace(_by_drng(look, source, started), restart=restart)
     if not any(library.used for library in look.libraries):
-        return Process(**vars(look), idle=bool(look.libraries))
+        # One that began before the unit's files were written is idle, and has what they said then.
+        dropped = _overruled(look, setting) if look.libraries and setting and started >= setting.changed else ""
+        known = told(look, source, "no-variable", dropped) if dropped else {}
+        return Process(**vars(look), idle=bool(look.libraries), **known)
     found = _why_openssl(look, setting, source, started)
     # Its openssl.cnf lets no other generator serve; a program with libcrypto linked into it, as Node.js, need not have
     # read that.

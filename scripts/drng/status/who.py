@@ -71,7 +71,8 @@ def read_by(look: Look, setting: Setting | None, default: str) -> Source:
     path = ("" if look.is_secure else (own or given) if counters else (given or own)) or default
     served = bool(counters) and counters["requests"] > 0 and not verdict.is_seeded_by_others(counters)
     asks = not served and (counters or any(library.used for library in look.libraries))
-    return source_of(look, path) if asks and path else Source()
+    text = setting.text if setting and path == setting.path else None
+    return source_of(look, path, text) if asks and path else Source()
 
 
 def judged(look: Look, setting: Setting | None = None, source: Source | None = None) -> Process:
