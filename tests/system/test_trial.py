@@ -218,12 +218,12 @@ def test_killed_at_any_moment_of_a_trial(
 ) -> None:
     """Whatever then comes first, nothing is half done for ever: it is off, or confirmed, and `off` takes that back."""
     stock, drop_in = machine.read(CONF), "/etc/systemd/system/t.service.d/drng.conf"
-    machine.write("/tmp/dies.py", DIES)
+    machine.write("/srv/dies.py", DIES)
     status, step = -1, 1 + stride // 2
     while status != 0:
         for words in FIRST[verb]:
             machine.enable(*words)
-        killed = ["python3", "-I", "/tmp/dies.py", str(step), "/usr/sbin/drng-enable", *KILLED[verb]]
+        killed = ["python3", "-I", "/srv/dies.py", str(step), "/usr/sbin/drng-enable", *KILLED[verb]]
         status = machine.run(*killed, check=False).returncode
         assert status in (0, 137, -9)
         if status != 0 and then is is_done_again:

@@ -21,8 +21,10 @@ from .texts import decode
 
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
+TRIAL = "/run/drng"  # for files of a trial, which go with the machine's next start
+
 # Folders that go with the last file in them; and others in which a killed run may have left one.
-OURS = ("/etc/systemd/system/*.service.d", "/run/systemd/system/*.service.d", "/run/drng", CONF_DIR)
+OURS = ("/etc/systemd/system/*.service.d", "/run/systemd/system/*.service.d", TRIAL, CONF_DIR)
 OTHERS = ("/etc/ssl", "/etc/pki/tls", "/etc/pki/tls/openssl.d")
 
 # What to do about it.
@@ -122,7 +124,8 @@ def make(files: Sequence[File]) -> None:
         folders: list[str] = []
         stack.callback(_remove_empty, folders)
         steps = []
-        gone = _sweep({*OURS, *OTHERS, *(glob.escape(os.path.dirname(file.path)) for file in files)})
+        # A killed run may have left this one empty.
+        gone = [TRIAL, *_sweep({*OURS, *OTHERS, *(glob.escape(os.path.dirname(file.path)) for file in files)})]
         for file in files:
             with explained(file.path):
                 place = stack.enter_context(opened(file.path, None if file.after is None else folders))

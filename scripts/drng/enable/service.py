@@ -17,9 +17,9 @@ from ..status import who
 from ..terminal import Failure, Unchanged, complain
 from . import restart, texts
 from .arguments import PROFILES, Request
-from .changes import File, read
+from .changes import TRIAL, File, read
 from .system import OWN as SYSTEM
-from .target import TRIAL, Target, conf_path, named_conf, probe, read_roots
+from .target import Target, conf_path, named_conf, probe, read_roots
 from .texts import Head, encode, head_of
 
 UNITS, RUN = "/etc/systemd/system", "/run/systemd/system"
@@ -164,5 +164,8 @@ def drop_ins(units: str, name: str) -> dict[str, str]:
 
 
 def switched_on() -> list[str]:
+    """Those, too, of which a killed run has left the file without the drop-in."""
     found = drop_ins(UNITS, DROP_IN) | drop_ins(RUN, TRIED)
+    files = [Path(path) for folder in (CONF_DIR, TRIAL) for path in glob.glob(f"{folder}/*.cnf")]
+    found |= {str(path): path.stem for path in files if path.name != Path(SYSTEM).name and not path.is_symlink()}
     return sorted({service for path, service in found.items() if _is_ours(path)})

@@ -16,8 +16,8 @@ from ..conf.probe import Probe
 from ..terminal import Failure, Unchanged, UsageError
 from . import texts
 from .arguments import Request
-from .changes import File, read
-from .target import TRIAL, Target, conf_path, named_conf, probe, read_roots
+from .changes import TRIAL, File, read
+from .target import Target, conf_path, named_conf, probe, read_roots
 from .texts import Head, decode, encode
 
 # The first includes the second during a trial, and does nothing when a restart has taken that away.

@@ -20,8 +20,6 @@ from .arguments import Request
 from .changes import File, read
 from .texts import Head
 
-TRIAL = "/run/drng"  # for files of a trial, which go with the machine's next start
-
 probe = functools.cache(ask)
 
 
