@@ -49,12 +49,15 @@ class Output:
 
     program = "drng"
     is_quiet = False  # there is one answer for programs, at the end
+    lost = ""  # why something that was said cannot be read
 
     @classmethod
     def line(cls, text: str) -> None:
-        with contextlib.suppress(OSError, ValueError):
+        try:
             if not cls.is_quiet:
                 print(visible(text), flush=True)
+        except (OSError, ValueError) as error:
+            cls.lost = str(error)
 
 
 def open_standard_files() -> None:

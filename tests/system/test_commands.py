@@ -27,17 +27,18 @@ WRONG = {
     "drng-status": ("--watch|--json --check|--pid 1 --all|--pid x|--output x|--prometheus --output ''|nginx --all"),
 }
 DONE = {
-    "drng-enable": (ON, f"{ON} --dry-run", "off --system", "status", "--json"),
+    "drng-enable": (ON, f"{ON} --dry-run", "off --system", "status", "--json", "--help"),
     "drng-conf": (str(CONF / "drng.cnf"),),
 }
 DONE["drng-status"] = ("", "--check", "--json", "--all", "--all --check", "--prometheus", "--help")
-# drng-enable is done all the same, whoever listens.
-ENDS = {"drng-enable": 0, "drng-conf": 74, "drng-status": 3}
+# What drng-enable has done is done, whoever listens.
+CHANGES = (ON, "off --system")
+ENDS = {"drng-enable": 1, "drng-conf": 74, "drng-status": 3}
 STREAMS = {">/dev/full": FULL, ">&-": CLOSED, ">&- 2>&-": "", "<&- >&- 2>&-": "", ">/dev/full 2>/dev/full": ""}
 
 TABLE = [(name, words, "", 64, f"{name}: ") for name, several in WRONG.items() for words in several.split("|")]
 TABLE += [
-    (name, words, way, ENDS[name], "" if name == "drng-enable" else said)
+    (name, words, way, 0 if words in CHANGES else ENDS[name], said)
     for name, several in DONE.items()
     for words in several
     for way, said in STREAMS.items()

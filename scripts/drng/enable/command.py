@@ -70,9 +70,17 @@ def run() -> NoReturn:
             complain(line)
         answer = {"changed": False, "error": said, "targets": []}
         answer["status"] = USAGE if isinstance(error, UsageError) else NOT_DONE
-    # What Python would say when it closes a standard output that is full has been said.
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        if Output.is_quiet:
+    except SystemExit as ended:  # --help has been printed
+        answer = {"status": ended.code}
+    try:
+        if "error" in answer and Output.is_quiet:
             print(json.dumps(answer))
         sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        Output.lost = str(error)
+    if Output.lost:
+        complain(f"standard output cannot be written: {Output.lost}")
+        # What has been done stays done.
+        answer["status"] = answer["status"] or (0 if answer.get("changed") else NOT_DONE)
+    # Python would close a standard output that is full once more, and have the last word.
     os._exit(answer["status"])
