@@ -57,7 +57,7 @@ def as_user(owner: str, *words: str) -> str:
 
 
 def _require_roots(path: str, where: str, found: os.stat_result, named_by: str = "", is_code: bool = False) -> None:
-    """What is code may come later, or go and come again: so it lies in no folder in which others make files."""
+    """What is code and is not there may come later: so the folder is none in which others make files."""
     kind = stat.S_IFMT(found.st_mode)
     # What is no file is refused as that.
     if os.geteuid() != 0 or kind not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK):
@@ -84,10 +84,14 @@ def walked(path: str, named_by: str = "", *, is_code: bool = False) -> Iterator[
     parts, links, where = path.split("/")[::-1], 0, "" if path.startswith("/") else os.getcwd()
     try:
         while parts:
-            _require_roots(path, where or "/", os.fstat(held[-1]), named_by, is_code)
+            _require_roots(path, where or "/", os.fstat(held[-1]), named_by)
             name = parts.pop() or "."
-            found = os.stat(name, dir_fd=held[-1], follow_symlinks=False)
-            _require_roots(path, f"{where}/{name}", found, named_by, is_code)
+            try:
+                found = os.stat(name, dir_fd=held[-1], follow_symlinks=False)
+            except FileNotFoundError:
+                _require_roots(path, where or "/", os.fstat(held[-1]), named_by, is_code)
+                raise
+            _require_roots(path, f"{where}/{name}", found, named_by)
             if stat.S_ISLNK(found.st_mode):
                 links += 1
                 if links > MOST_LINKS:
