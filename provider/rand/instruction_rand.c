@@ -23,40 +23,31 @@ static void raise_words_denied(const struct drng_provctx *provctx, enum drng_den
     drng_raise(&provctx->core, DRNG_R_RDRAND_UNAVAILABLE, "%s; use DRNG-SEED or CTR-DRBG", drng_denial_text(denial));
 }
 
-static void raise_reason(struct drng_provctx *provctx, const struct drng_root *root, enum drng_result result)
+int drng_raise_unseeded(struct drng_provctx *provctx, const struct drng_root *root, enum drng_result result,
+                        bool drawing)
 {
     const struct drng_core *core = &provctx->core;
     const enum drng_denial denial = provctx->eligibility.words[DRNG_WORDS_INSTRUCTION];
     const bool of_words = root != NULL && root->policy == &provctx->words_policy;
     char why[DRNG_WHY_SIZE];
-    if (result == DRNG_NO_SEED) {
-        if (root != NULL) {
-            drng_raise(core, DRNG_R_NOT_INSTANTIATED, NULL);
-        }
-    } else if (of_words && denial != DRNG_ALLOWED) {
-        raise_words_denied(provctx, denial);
-    } else if (of_words) {
-        drng_raise(core, DRNG_R_RDRAND_FAILED, rdrand_failed);
-    } else if (result == DRNG_FALLBACK_FAILED) {
-        drng_raise(core, DRNG_R_FALLBACK_FAILED, "%s; check that the process may call getrandom()",
-                   drng_report_unserved(provctx, why));
-    } else {
-        drng_raise(core, DRNG_R_NO_SEED_SOURCE,
-                   "%s; allow the default seed source with fallback = yes, or use a CPU that can",
-                   drng_report_unserved(provctx, why));
-    }
-}
-
-int drng_raise_unseeded(struct drng_provctx *provctx, const struct drng_root *root, enum drng_result result,
-                        bool drawing)
-{
     if (result != DRNG_BUSY) {
         drng_report_seed(provctx);
     }
-    if (result == DRNG_NO_FALLBACK || result == DRNG_FALLBACK_FAILED || result == DRNG_NO_SEED) {
-        raise_reason(provctx, root, result);
+    if (result == DRNG_NO_SEED && root != NULL) {
+        drng_raise(core, DRNG_R_NOT_INSTANTIATED, NULL);
+    } else if (result == DRNG_NO_FALLBACK && of_words && denial != DRNG_ALLOWED) {
+        raise_words_denied(provctx, denial);
+    } else if (result == DRNG_NO_FALLBACK && of_words) {
+        drng_raise(core, DRNG_R_RDRAND_FAILED, rdrand_failed);
+    } else if (result == DRNG_NO_FALLBACK) {
+        drng_raise(core, DRNG_R_NO_SEED_SOURCE,
+                   "%s; allow the default seed source with fallback = yes, or use a CPU that can",
+                   drng_report_unserved(provctx, why));
+    } else if (result == DRNG_FALLBACK_FAILED) {
+        drng_raise(core, DRNG_R_FALLBACK_FAILED, "%s; check that the process may call getrandom()",
+                   drng_report_unserved(provctx, why));
     }
-    return drng_raise_result(&provctx->core, result, drawing);
+    return drng_raise_result(core, result, drawing);
 }
 
 static enum drng_result test_instructions(void *vprovctx, const struct drng_guard *guard)
