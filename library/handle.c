@@ -310,9 +310,8 @@ int drng_bytes(void *bytes, size_t len)
         return DRNG_E_ARGUMENT;
     }
     const int error = handle == NULL ? open_shared(&handle) : DRNG_SUCCESS;
-    if (error != DRNG_SUCCESS) {
+    if (error != DRNG_SUCCESS && len > 0) {
         drng_wipe(bytes, len);
-        return error;
     }
-    return drng_read(handle, bytes, len);
+    return error != DRNG_SUCCESS ? error : drng_read(handle, bytes, len);
 }

@@ -20,7 +20,7 @@ def test_what_was_followed_is_a_draw() -> None:
     need("addr2line")
     entered.build()
     files = {draw: {place.partition(":")[0] for _, _, place in trace} for draw, trace in entered.traces().items()}
-    generator = {"mixing/drbg/ctr_drbg.c", "mixing/drbg/request_entropy.c"}
+    generator = {"mixing/drbg/ctr_drbg.h", "mixing/drbg/request_entropy.h"}
     seed = {"mixing/entropy/seed.c", "mixing/entropy/noise.c"}
     assert generator <= files["warm"] and not seed & files["warm"]
     assert generator | seed <= files["child"]
