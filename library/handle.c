@@ -310,8 +310,9 @@ int drng_bytes(void *bytes, size_t len)
         return DRNG_E_ARGUMENT;
     }
     const int error = handle == NULL ? open_shared(&handle) : DRNG_SUCCESS;
-    if (error != DRNG_SUCCESS && len > 0) {
+    if (error != DRNG_SUCCESS) {
         drng_wipe(bytes, len);
+        return error;
     }
-    return error != DRNG_SUCCESS ? error : drng_read(handle, bytes, len);
+    return drng_read(handle, bytes, len);
 }

@@ -9,12 +9,15 @@
 #include <string.h>
 
 /*
- * Sets len bytes to zero. The empty asm pretends to read them, so the stores are not dead. For a small constant len the
- * compiler emits a few vector stores, where explicit_bzero() would be a call.
+ * Sets len bytes to zero; data may be NULL if len is 0, as memset()'s may not. The empty asm pretends to read them, so
+ * the stores are not dead. For a small constant len the compiler emits a few vector stores, where explicit_bzero()
+ * would be a call.
  */
 static inline void drng_wipe(void *data, size_t len)
 {
-    memset(data, 0, len);
+    if (len > 0) {
+        memset(data, 0, len);
+    }
     __asm__ volatile("" : : "r"(data) : "memory");
 }
 

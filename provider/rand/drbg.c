@@ -327,10 +327,9 @@ static int generate(void *vdrbg, unsigned char *out, size_t len, unsigned streng
     const bool has_some = extras.additional.len > 0 || extras.prediction_resistance;
     const enum drng_result result =
         drng_generator_generate(&d->generator, out, len, strength, has_some ? &extras : NULL);
-    const bool told = atomic_load_explicit(&d->generator.told, memory_order_relaxed) ==
-                      atomic_load_explicit(&d->generator.seedings, memory_order_relaxed);
-    return __builtin_expect(result == DRNG_OK && told, 1) ? 1
-                                                          : drng_drbg_answer(d->provctx, &d->generator, result, true);
+    return __builtin_expect(result == DRNG_OK && drng_drbg_is_told(&d->generator), 1)
+               ? 1
+               : drng_drbg_answer(d->provctx, &d->generator, result, true);
 }
 
 static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t min_len, size_t max_len,

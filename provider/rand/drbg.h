@@ -33,8 +33,15 @@ bool drng_drbg_prepare(struct drng_provctx *provctx, struct drng_generator *gene
 void drng_drbg_discard(struct drng_generator *generator);
 
 /*
- * To be called after each call that has failed, or has taken a seed: `told` differs from `seedings`. Records what the
- * seed has changed, and raises the errors of the result (drng_raise_unseeded()). Returns 1 for DRNG_OK, or 0.
+ * To be called after each call that has failed, or has taken a seed. Records what the seed has changed, and raises the
+ * errors of the result (drng_raise_unseeded()). Returns 1 for DRNG_OK, or 0.
  */
 int drng_drbg_answer(struct drng_provctx *provctx, struct drng_generator *generator, enum drng_result result,
                      bool drawing);
+
+/* Whether it has taken no seed since. */
+static inline bool drng_drbg_is_told(const struct drng_generator *generator)
+{
+    return atomic_load_explicit(&generator->told, memory_order_relaxed) ==
+           atomic_load_explicit(&generator->seedings, memory_order_relaxed);
+}

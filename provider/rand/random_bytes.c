@@ -177,18 +177,15 @@ static __attribute__((noinline, cold)) int draw_from_any(struct drng_provctx *pr
     return drng_drbg_answer(provctx, g, result, true);
 }
 
-/* DRNG_BUSY: another thread draws from this pair, or the call is refused. */
 int drng_random_bytes(void *vprovctx, int which, void *buffer, size_t len, unsigned strength)
 {
     struct drng_provctx *provctx = vprovctx;
     struct pair *pair = &provctx->pairs->pairs[number_of_thread() % PAIRS];
     struct drng_generator *g = generator_of(pair, which);
-    enum drng_result result = DRNG_BUSY;
+    enum drng_result result = DRNG_BUSY; /* the same where another thread draws from this pair, or a call is refused */
     if (__builtin_expect(atomic_load_explicit(&pair->made, memory_order_acquire), 1)) {
         result = drng_generator_generate(g, buffer, len, strength, NULL);
-        const bool told = atomic_load_explicit(&g->told, memory_order_relaxed) ==
-                          atomic_load_explicit(&g->seedings, memory_order_relaxed);
-        if (__builtin_expect(result == DRNG_OK && told, 1)) {
+        if (__builtin_expect(result == DRNG_OK && drng_drbg_is_told(g), 1)) {
             return 1;
         }
     }
