@@ -56,8 +56,7 @@ def as_user(owner: str, *words: str) -> str:
     return f"{start} {shlex.join(words)}"
 
 
-def _require_roots(path: str, where: str, found: os.stat_result, named_by: str = "", is_code: bool = False) -> None:
-    """What is code and is not there may come later: so the folder is none in which others make files."""
+def _require_roots(path: str, where: str, found: os.stat_result, named_by: str = "") -> None:
     kind = stat.S_IFMT(found.st_mode)
     # What is no file is refused as that.
     if os.geteuid() != 0 or kind not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK):
@@ -70,8 +69,6 @@ def _require_roots(path: str, where: str, found: os.stat_result, named_by: str =
     is_shared = kind == stat.S_IFDIR and found.st_mode & stat.S_ISVTX
     if kind != stat.S_IFLNK and not is_shared and found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise OthersError(path, f"others may write to {shown}", f"chmod go-w {shown}")
-    if is_shared and is_code:
-        raise OthersError(path, f"others may make files in {shown}", as_user("nobody", "drng-conf", named_by))
 
 
 @contextlib.contextmanager
@@ -89,7 +86,10 @@ def walked(path: str, named_by: str = "", *, is_code: bool = False) -> Iterator[
             try:
                 found = os.stat(name, dir_fd=held[-1], follow_symlinks=False)
             except FileNotFoundError:
-                _require_roots(path, where or "/", os.fstat(held[-1]), named_by, is_code)
+                # It may come later, where others make files.
+                if is_code and os.geteuid() == 0 and os.fstat(held[-1]).st_mode & stat.S_ISVTX:
+                    why = f"others may make files in {shlex.quote(where or '/')}"
+                    raise OthersError(path, why, as_user("nobody", "drng-conf", named_by)) from None
                 raise
             _require_roots(path, f"{where}/{name}", found, named_by)
             if stat.S_ISLNK(found.st_mode):

@@ -22,6 +22,17 @@ PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 Result = subprocess.CompletedProcess[str]
 
 
+def quoted(text: str) -> str:
+    """A credential's text as a unit file has it, in one line. Some versions expand a % there, and others do not."""
+    return text.replace("\\", "\\\\").replace("%", "\\x25").replace("\n", "\\n")
+
+
+def unquoted(line: bytes) -> bytes:
+    """What quoted() has made a line of."""
+    letters = {b"n": b"\n", b"x25": b"%"}
+    return re.sub(rb"\\(x25|.)", lambda found: letters.get(found[1], found[1]), line)
+
+
 def is_running() -> bool:
     return SYSTEMD.is_dir()
 

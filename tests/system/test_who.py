@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from scripts.drng import procfs
+from scripts.drng import procfs, systemd
 from scripts.drng.conf import probe
 from scripts.drng.enable import changes
 from scripts.drng.paths import read_once
@@ -312,6 +312,17 @@ def test_the_unit_sets_the_variable_and_the_process_has_it_not(strict: Path) -> 
         hidden = judged(pid, setting, gone, unit="nginx.service", conf=None)
     assert cures == [("no-variable", verdict.CLEARED)] * 3
     assert hidden.reason == "module", "what is known comes first"
+
+
+def test_the_text_of_a_drop_in_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """systemd makes the credential of it; drng-status reads the drop-in, the last that has one."""
+    text = "a = C:\\new\\x25 100% \\\\\n.include /x\n"
+    for name, written in (("a.conf", "b = c\n"), ("b.conf", text), ("c.conf", "")):
+        line = f"SetCredential=drng.cnf:{systemd.quoted(written)}\n" * bool(written)
+        (tmp_path / name).write_text(f"[Service]\n{line}")
+    files = [str(tmp_path / name) for name in ("a.conf", "b.conf", "c.conf", "gone.conf")]
+    assert services.credential(files) == text.encode()
+    assert services.credential(files[2:]) is None
 
 
 def test_what_systemd_would_give_counts_from_its_own_change(strict: Path) -> None:

@@ -81,6 +81,7 @@ def run() -> NoReturn:
     if Output.lost:
         complain(f"standard output cannot be written: {Output.lost}")
         # What has been done stays done.
-        answer["status"] = answer["status"] or (0 if answer.get("changed") else NOT_DONE)
+        if not answer.get("changed"):
+            answer["status"] = answer["status"] or NOT_DONE
     # Python would close a standard output that is full once more, and have the last word.
     os._exit(answer["status"])

@@ -88,7 +88,7 @@ class Service(Target):
         name = own.replace("\\", "\\\\")
         lines = ["[Service]", f"Environment={VARIABLE}={f'%d/{CREDENTIAL}' if by_text else name}"]
         if by_text:
-            lines.append(f"SetCredential={CREDENTIAL}:{texts.credential(text)}")
+            lines.append(f"SetCredential={CREDENTIAL}:{systemd.quoted(text)}")
         else:
             lines += [f"LoadCredential={CREDENTIAL}:{own}"] * is_strict
             bound += [own] * bool(bound)

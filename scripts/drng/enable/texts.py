@@ -94,8 +94,3 @@ def lines(base: Probe, head: Head, *, alone: bool) -> str:
     if head.settings:
         text += "".join(["[drng_sect]\n", *(f"{key} = {value}\n" for key, value in head.settings), "[default]\n"])
     return text
-
-
-def credential(text: str) -> str:
-    """As a unit file has it, in one line. Some versions of systemd expand a % there, and others do not."""
-    return text.replace("\\", "\\\\").replace("%", "\\x25").replace("\n", "\\n")

@@ -45,11 +45,10 @@ def openssl_conf(environment: str, unit: str) -> str | None:
 
 def credential(files: Sequence[str]) -> bytes | None:
     """The text that drng-enable's drop-in carries. The file that systemd makes of it is the service's user's."""
-    letters = {b"n": b"\n", b"x25": b"%"}
     for path in reversed(files):
         with contextlib.suppress(OSError, Failure):
             if found := re.search(rb"^SetCredential=drng\.cnf:(.*)", read_once(path), re.M):
-                return re.sub(rb"\\(x25|.)", lambda letter: letters.get(letter[1], letter[1]), found[1])
+                return systemd.unquoted(found[1])
     return None
 
 
