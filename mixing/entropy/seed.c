@@ -210,12 +210,11 @@ enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drn
             }
         }
     }
-    if (status == DRNG_OK && policy->os_mixing) {
-        mix_os(out, len, policy->counters);
-    }
     if (status != DRNG_OK) {
         *source = DRNG_SOURCE_FALLBACK;
         status = from_fallback(policy, out, len);
+    } else if (policy->os_mixing) {
+        mix_os(out, len, policy->counters);
     }
     if (status != DRNG_OK) {
         *source = DRNG_SOURCE_NONE;

@@ -17,8 +17,8 @@ static unsigned disabled_now(void)
 {
     unsigned disabled = 0;
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        const bool is = atomic_load_explicit(&drng_process.machine.instructions[i].disabled, memory_order_relaxed) != 0;
-        disabled |= is ? 1U << i : 0;
+        const struct drng_instruction *in = &drng_process.machine.instructions[i];
+        disabled |= (unsigned)atomic_load_explicit(&in->disabled, memory_order_relaxed) << i;
     }
     return disabled;
 }

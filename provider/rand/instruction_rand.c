@@ -314,10 +314,9 @@ static int reseed(void *vctx, int prediction_resistance, ossl_unused const unsig
 
 /* ---- The end ---- */
 
-static enum drng_result wipe_reader(void *vctx, struct drng_guarded *slot, const struct drng_guard *guard)
+static enum drng_result wipe_reader(ossl_unused void *vctx, struct drng_guarded *slot,
+                                    ossl_unused const struct drng_guard *guard)
 {
-    (void)vctx;
-    (void)guard;
     drng_guard_wipe(slot, DRNG_WIDE_SLOT_SIZE);
     return DRNG_OK;
 }
@@ -334,10 +333,9 @@ static int uninstantiate(void *vctx)
 }
 
 /* DRNG_OK: the reader holds nothing. */
-static enum drng_result look_at_reader(void *vctx, struct drng_guarded *slot, const struct drng_guard *guard)
+static enum drng_result look_at_reader(ossl_unused void *vctx, struct drng_guarded *slot,
+                                       ossl_unused const struct drng_guard *guard)
 {
-    (void)vctx;
-    (void)guard;
     const size_t head = sizeof(*slot);
     return drng_is_wiped((const uint8_t *)slot + head, DRNG_WIDE_SLOT_SIZE - head) ? DRNG_OK : DRNG_INSTANTIATED;
 }

@@ -118,11 +118,10 @@ struct making {
     struct pair *pair;
 };
 
-static enum drng_result make_once(void *vmaking, const struct drng_guard *guard)
+static enum drng_result make_once(void *vmaking, ossl_unused const struct drng_guard *guard)
 {
     const struct making *m = vmaking;
     enum drng_result result = DRNG_OK;
-    (void)guard;
     if (!drng_lock(drng_process_lock(DRNG_LOCK_PAIRS))) {
         return DRNG_BUSY;
     }
