@@ -466,6 +466,18 @@ def test_a_server_that_has_changed_its_root_has_read_ours(strict: Path) -> None:
 
 
 @needs_root
+def test_the_worker_of_a_server_with_mounts_of_its_own_has_what_that_has_read(strict: Path) -> None:
+    """It has changed its root, as HAProxy's does: in its own mounts no openssl.cnf can be found."""
+    start = ["unshare", "--mount"]
+    if subprocess.run([*start, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("nothing can be mounted here")
+    leave = "import os; os.fork() and os.wait(); os.chroot('/proc/self/fdinfo')"
+    with running([*start, *drawer(flags=NO_LOAD_CONFIG, first=leave)], {"OPENSSL_CONF": str(strict)}) as pid:
+        shown = as_json("--pid", str(pid))["processes"]
+    assert [each["reason"] for each in shown if each["served-by"] == "OpenSSL"] == ["own-context"]
+
+
+@needs_root
 def test_what_a_process_may_perhaps_not_read_is_for_its_user_to_say(strict: Path) -> None:
     strict.chmod(0o600)
     env = {"OPENSSL_CONF": str(strict)}

@@ -47,7 +47,8 @@ class Look:
     is_replaced: bool = False  # its file is not what it was any more
     conf: str | None = None  # OPENSSL_CONF in its environment; None where its title has been written over that
     is_secure: bool = False  # AT_SECURE: libcrypto takes no variable for true
-    sees_our_files: bool = False  # it has the root directory and the mounts of this process
+    reader: int = 0  # who began its program, and has read openssl.cnf then: itself, or who has forked it
+    sees_our_files: bool = False  # that one has the root directory and the mounts of this process
 
     @property
     def payer(self) -> str:
@@ -107,7 +108,7 @@ def _sees_our_files(entry: int) -> bool:
 
 
 def _as_started(look: Look, program: bytes) -> Look:
-    """With the time, and the variable where a title is over its own, of whose forked child it is."""
+    """With the time, the files, and the variable where a title is over its own, of whose forked child it is."""
     passed = {look.pid}
     with contextlib.suppress(*procfs.ERRORS):
         # A number that is used anew can make a circle.
@@ -118,7 +119,8 @@ def _as_started(look: Look, program: bytes) -> Look:
                     break
                 _, parent, ticks = procfs.stat_of(entry)
                 conf = look.conf if look.conf is not None else _conf(entry)
-            look = replace(look, parent=parent, ticks=ticks, conf=conf)
+                sees = _sees_our_files(entry)
+            look = replace(look, parent=parent, ticks=ticks, conf=conf, reader=look.parent, sees_our_files=sees)
     return look
 
 
@@ -147,7 +149,7 @@ def look_at(who: Look, entry: int, known: Known) -> Look:
     conf = _conf(entry)
     # AT_SECURE, by which the kernel tells it so: secure_getenv(), by which libcrypto asks, finds nothing then.
     is_secure = (23, 1) in struct.iter_unpack("LL", program[: len(program) & -struct.calcsize("LL")])
-    look = replace(who, conf=conf, is_secure=is_secure, sees_our_files=_sees_our_files(entry))
+    look = replace(who, conf=conf, is_secure=is_secure, reader=who.pid, sees_our_files=_sees_our_files(entry))
     look = replace(look, libraries=libraries_of(memory, files, who.user, known), **_module(memory, files))
     if _program(entry) != program:
         raise ProcessLookupError("it has ended, or has started another program")

@@ -121,6 +121,6 @@ def source_of(look: Look, path: str, text: bytes | None) -> Source:
     found = read(path)
     # A process that has ended is a FileNotFoundError, or its kin.
     places = () if found.elsewhere or look.sees_our_files else {path, os.path.realpath(path)}
-    if all(_place(str(look.pid), each) == _place("self", each) for each in places):
+    if all(_place(str(look.reader), each) == _place("self", each) for each in places):
         return found
     return _there(path, f"it sees another {path}, in a root directory or a mount of its own")
