@@ -451,8 +451,14 @@ def test_a_file_that_names_its_providers_by_another_key(with_fips: Image) -> Non
     assert with_fips.served(with_fips.conf)
 
 
-def test_a_name_that_cannot_be_written_is_refused(with_fips: Image) -> None:
+def test_a_name_with_a_blank(with_fips: Image) -> None:
     with_fips.conf.write_text(OWN_NAMES.replace("my_providers", "my providers"))
+    with_fips.ok(*ON)
+    assert with_fips.served(with_fips.conf)
+
+
+def test_a_name_that_cannot_be_written_is_refused(with_fips: Image) -> None:
+    with_fips.conf.write_text(OWN_NAMES.replace("my_providers", r"my\$providers"))
     with_fips.refused(*ON)
 
 
