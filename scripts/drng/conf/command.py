@@ -63,6 +63,12 @@ def not_served(found: Probe) -> Iterator[str]:
         yield "programs have no ciphers: write `activate = 1` in the default provider's section, too"
 
 
+def not_installed(found: Probe) -> Iterator[str]:
+    """The fips provider's own file, where an include of it leads nowhere."""
+    for path in (why.rpartition(": ")[0] for why in found.passed_over if "fipsmodule" in why):
+        yield f"{path} is made by: openssl fipsinstall -module {found.modules}/fips.so -out {path}"
+
+
 def mistakes(found: Probe) -> list[str]:
     """What libcrypto says of the file, and what it does not do although the file asks for it."""
     ends, warnings = "OpenSSL reads the file no further: ", warnings_of(found)
@@ -70,8 +76,7 @@ def mistakes(found: Probe) -> list[str]:
     said += [*not_loaded(found, warnings), *found.errors]
     said += [] if said else not_served(found)
     said += replaced(found)
-    for path in (why.rpartition(": ")[0] for why in found.passed_over if "fipsmodule" in why):
-        said.append(f"{path} is made by: openssl fipsinstall -module {found.modules}/fips.so -out {path}")
+    said += not_installed(found)
     return [*(each for each in warnings if not any(each in line for line in said)), *said]
 
 

@@ -10,7 +10,7 @@ import os
 from abc import ABC, abstractmethod
 from typing import Any
 
-from ..conf.command import mistakes
+from ..conf.command import not_installed
 from ..conf.meaning import lost, named_sections
 from ..conf.probe import Probe, default_file
 from ..conf.probe import probe as ask
@@ -53,9 +53,9 @@ def require(before: Probe, after: Probe, profile: str) -> None:
     gone = [f"[{name}] {key} = {value} no longer holds" for name, key, value in lost(before, after)]
     if gone:
         raise Unchanged(f"{before.path}: {'; '.join(gone)}")
-    if why_not(after):
-        reason = after.problem or "; ".join(mistakes(after))
-        raise Unchanged(f"{before.path} would not load with {profile}: {reason}")
+    if reason := why_not(after):
+        said = "; ".join([reason, *not_installed(after)])
+        raise Unchanged(f"{before.path} would not load with {profile}: {said}")
     failed = {name: why for name, why in after.not_loaded.items() if name not in before.not_loaded}
     if "drng" in failed and not os.path.exists(before.module):
         raise Unchanged(f"drng.so is not in {before.modules}: install openssl-provider-drng")
