@@ -22,9 +22,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import owner
-
 Entry = dict[str, Any]
+
+# OWNER says what becomes of them.
+URL = "https://drng.invalid"
+REPOSITORY = "https://drng.invalid/drng.git"
 
 # What those of Debian's packages are to drng that matter when it runs, or that leave something in it.
 RELATIONS = {
@@ -68,12 +70,10 @@ def package(name: str, version: str, reference: str, **more: Any) -> Entry:
 
 def sbom(version: str, digests: dict[str, str], tools: dict[str, str]) -> Entry:
     """drng, the files of the release, and what Debian has given to it or must give when it runs."""
-    source = f"git+{owner.values()['REPOSITORY']}"
+    source = f"git+{REPOSITORY}@v{version}"
     known = {"licenseDeclared": "Apache-2.0", "supplier": "Organization: the drng authors"}
-    # A host that is not known yet is no location.
-    location = "NOASSERTION" if ".invalid" in source else f"{source}@v{version}"
     generic = f"pkg:generic/drng@{version}?vcs_url={quote(source, safe='')}"
-    own = package("drng", version, generic, downloadLocation=location, **known)
+    own = package("drng", version, generic, downloadLocation=source, **known)
     files = [
         package(name, version, generic, checksums=[{"algorithm": "SHA256", "checksumValue": digest}], **known)
         for name, digest in digests.items()
@@ -115,11 +115,11 @@ def provenance(version: str, commit: str, digests: dict[str, str], tools: dict[s
         "predicate": {
             "buildDefinition": {
                 # What externalParameters mean: scripts/release.sh, run with that version on that commit.
-                "buildType": f"{owner.values()['URL']}/release.sh/v1",
+                "buildType": f"{URL}/release.sh/v1",
                 "externalParameters": {"version": version, "commit": commit},
                 "resolvedDependencies": [source, *({"uri": purl(*tool)} for tool in tools.items())],
             },
-            "runDetails": {"builder": {"id": owner.values()["BUILDER"]}},
+            "runDetails": {"builder": {"id": f"{URL}/builder"}},
         },
     }
 

@@ -24,26 +24,26 @@ echo package >"$1/drng_9.8.7-1_all.deb"
 printf 'Format: 1.0\nInstalled-Build-Depends:\n gcc (= 4:12.2.0-3),\n libc6:amd64 (= 2.36-9+deb12u7)\nX:\n A="b"\n' \
     >build/package/drng.buildinfo
 """
-OWNER = {
-    "URL": "https://example.org/drng",
-    "REPOSITORY": "https://example.org/drng.git",
-    "CONTACT": "drng@example.org",
-    "SECURITY": "security@example.org",
-    "FINGERPRINT": "0123 4567",
-    "BUILDER": "https://example.org/builder",
-}
+# What sed looks for has backslashes, and stays.
+OWNER = (ROOT / "OWNER").read_text().replace("drng.invalid", "example.org").replace("0000.invalid", "0123 4567")
+URL = OWNER.partition("\ns|https://drng\\.invalid|")[2].partition("|")[0]
 EDITS = {
     "CMakeLists.txt": (r"(?s)(project\(drng VERSION )\S+(.*?\$\{PROJECT_VERSION\})[^\"]*", rf"\g<1>{VERSION}\g<2>"),
     "scripts/drng/__init__.py": (r'(?m)^VERSION = ".*"', f'VERSION = "{VERSION}"'),
     "CHANGELOG.md": (r"(?m)\A# Changelog\n\n## .*$", f"# Changelog\n\n## {VERSION} - 2026-11-23"),
     "scripts/packaging/drng.spec": (r"(?m)^(Version: +).*", rf"\g<1>{VERSION}"),
     "debian/changelog": (r"\Adrng \(\S+\)", f"drng ({VERSION}-1)"),
-    "OWNER": (r"(?ms)^URL.*", "".join(f"{name}={value}\n" for name, value in OWNER.items())),
 }
 
 
 def git(clone: Path, *arguments: str) -> str:
     return said_by("git", "-C", clone, "-c", "user.name=x", "-c", "user.email=x@drng.invalid", *arguments)
+
+
+def fill_in(clone: Path) -> None:
+    """By the command that OWNER has."""
+    (clone / "OWNER").write_text(OWNER)
+    said_by("sh", "-ec", OWNER.partition("\n#     ")[2].partition("\n")[0], cwd=clone)
 
 
 @pytest.fixture
@@ -58,12 +58,12 @@ def clone(tmp_path: Path) -> Path:
         text, count = re.subn(old, new, (path / name).read_text(), count=1)
         assert count == 1, name
         (path / name).write_text(text)
-    said_by(path / "scripts/packaging/owner.py", "--write")
     (path / "scripts/packaging/package.sh").write_text(PACKAGE)
     (path / "scripts/ci/reproducible.sh").write_text('#!/bin/sh\n[ -d "$1" ] && ! [ -e "$1/../other" ]\n')
     git(path, "init", "-q")
     git(path, "add", "-A")
-    git(path, "commit", "-q", "-m", "x")
+    fill_in(path)
+    git(path, "commit", "-q", "-a", "-m", "x")
     return path
 
 
@@ -81,21 +81,24 @@ def test_it_makes_nothing_unless_told_where(clone: Path) -> None:
 
 
 def test_what_owner_says_reaches_every_file(clone: Path) -> None:
-    files = [name for name in git(clone, "ls-files").split("\n") if name and not name.startswith("tests/system/")]
-    assert not [name for name in files if b"drng.invalid" in (clone / name).read_bytes()]
+    files = [name for name in git(clone, "ls-files").splitlines() if not name.startswith(("OWNER", "tests/system/"))]
+    assert not [name for name in files if re.search(rb"(drng|0000)\.invalid", (clone / name).read_bytes())]
 
 
-@pytest.mark.parametrize("name", [*EDITS, "not committed", "tag"])
+@pytest.mark.parametrize("name", [*EDITS, "OWNER", "not committed", "tag"])
 def test_it_refuses_what_is_not_ready(clone: Path, name: str) -> None:
     if name == "tag":
         git(clone, "tag", f"v{VERSION}")
     elif name == "not committed":
         (clone / "more").touch()
+    elif name == "OWNER":
+        (clone / "SECURITY.md").write_text("write to <security@drng.invalid>\n")
+        git(clone, "commit", "-q", "-a", "-m", "x")
     else:
         text = (ROOT / name).read_text()
         assert text != (clone / name).read_text()
         (clone / name).write_text(text)
-        said_by(clone / "scripts/packaging/owner.py", "--write")
+        fill_in(clone)
         git(clone, "commit", "-q", "-a", "-m", "x")
     result = release(clone, VERSION, "out")
     assert result.returncode == 1
@@ -127,8 +130,8 @@ def test_what_it_makes_is_told_of(clone: Path) -> None:
     del sums[said]
     assert {entry["name"]: entry["digest"]["sha256"] for entry in statement["subject"]} == sums
     definition = statement["predicate"]["buildDefinition"]
-    assert definition["buildType"].startswith(OWNER["URL"])
-    assert statement["predicate"]["runDetails"] == {"builder": {"id": OWNER["BUILDER"]}}
+    assert definition["buildType"].startswith(URL)
+    assert statement["predicate"]["runDetails"] == {"builder": {"id": f"{URL}/builder"}}
     commit = git(clone, "rev-parse", "HEAD").strip()
     assert definition["externalParameters"] == {"version": VERSION, "commit": commit}
     assert definition["resolvedDependencies"] == [
@@ -137,7 +140,7 @@ def test_what_it_makes_is_told_of(clone: Path) -> None:
         {"uri": "pkg:deb/debian/libc6@2.36-9%2Bdeb12u7"},
     ]
     own, *others = json.loads((out / f"drng-{VERSION}.spdx.json").read_text())["packages"]
-    assert own["downloadLocation"] == f"git+{OWNER['REPOSITORY']}@v{VERSION}"
+    assert re.fullmatch(rf"git\+https://\S+@v{VERSION}", own["downloadLocation"])
     del sums[f"drng-{VERSION}.spdx.json"]
     assert {other["name"]: other.get("checksums", [{}])[0].get("checksumValue") for other in others} == {
         **sums,
