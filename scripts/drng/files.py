@@ -118,7 +118,7 @@ def write(path: str, data: bytes) -> None:
     """A file that a user names, where a link that somebody puts on the way would lead to a folder of theirs. What was
     there stays where this fails, whenever that is."""
     if not path.startswith("/") or not path.strip("/") or "\0" in path:
-        raise FileError(f"{path!r} cannot be used: give a path that begins with /")
+        raise FileError(f"'{path}' cannot be used: give a path that begins with /")
     try:
         with opened(os.path.normpath(path)) as place:
             found = place.stat()

@@ -478,7 +478,7 @@ def test_processes_for_which_there_was_no_time_are_rows(monkeypatch: pytest.Monk
     monkeypatch.setattr(aside, "ALTOGETHER", 0.0)
     (found,) = who.of_processes([os.getpid()])
     assert (found.served_by, found.missed) == ("unknown", True) and aside.OUT_OF_TIME in found.why
-    assert output.check_all([found])[-1] == (3, "not looked at: 1 process, 1 of them not tried")
+    assert output.check_all([found])[-1] == (3, "not looked at: 1 process, 1 of them not tried: none")
     # Whose it is, no process can keep to itself.
     assert (found.name, found.owner) == (Path("/proc/self/comm").read_text().strip(), procfs.owner_name(os.getuid()))
 

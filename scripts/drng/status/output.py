@@ -125,8 +125,9 @@ def check_all(processes: Sequence[Process]) -> list[tuple[int, str]]:
     if not found:
         found.append((CANNOT_TELL if hidden or os.geteuid() != 0 else CRITICAL, "all processes: none uses drng"))
     if hidden:
-        missed = sum(process.missed for process in hidden)
-        tried = f", {missed} of them not tried" if missed else ""
+        missed = [process for process in hidden if process.missed]
+        units = ", ".join(shortened(sorted({short(process.unit) for process in missed})))
+        tried = f", {len(missed)} of them not tried: {units}" if missed else ""
         count = f"{len(hidden)} process{'es'[: 2 * len(hidden) - 2]}"
         found.append((CANNOT_TELL if missed else GOOD, f"not looked at: {count}{tried}"))
     return found
