@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from scripts import prove
 from scripts.mutate import source
-from scripts.prove import prove
 from tests.support.builds import ROOT, said_by
 
 FOLDER = ROOT / "tests" / "proofs"
-SCRIPT = ROOT / "scripts" / "prove.sh"
+SCRIPT = prove.__file__
 
 
 def steps(model: Path) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@
  * A harness is read by CBMC, not by a compiler. Functions called nondet_*() have no body, so they return every value;
  * an ASSUME() narrows what was chosen, and a CLAIM() must hold for all that is left. Claims after assumptions that
  * contradict each other hold for nothing: so each harness has a REACHED() at every end that it is about, and
- * scripts/prove/prove.py runs it a second time, with -DVACUITY, in which every one of them must be reached.
+ * scripts/prove.py runs it a second time, with -DVACUITY, in which every one of them must be reached.
  */
 
 #ifndef DRNG_PROOF_H
