@@ -51,8 +51,7 @@ while [ $# -gt 0 ]; do
         break
         ;;
     *)
-        echo "usage: bench.sh [--quick] [--aes-ni | --avx2] [--root DIR] [-- ARGS for Google Benchmark]" \
-            "| --constant-time" >&2
+        sed -n '3,/^$/s/^# \{0,1\}//p' "$0" >&2
         exit 2
         ;;
     esac

@@ -43,10 +43,3 @@ for process in "$pid" $(cat "/proc/$pid/task/$pid/children"); do
     grep -q "$module" "/proc/$process/maps" || fail "process $process of nginx does not map drng.so"
     printf '%s\n' "process $process of nginx maps drng.so"
 done
-
-step "What comes next"
-cat <<'NEXT'
-scripts/packaging/package.sh                  # makes packages in build/packages
-apt-get install ./build/packages/*.deb        # installs drng, and switches nothing on
-drng-enable on nginx                # switches it on for one service; its undo: drng-enable off nginx
-NEXT

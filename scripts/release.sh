@@ -10,7 +10,7 @@
 
 # SPDX-License-Identifier: Apache-2.0
 set -eu
-caller=$(pwd)
+folder=${2:+$(realpath --canonicalize-missing "$2")}
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
@@ -23,11 +23,6 @@ case ${1:-} in
     sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2
     exit 64
     ;;
-esac
-case ${2:-} in
-'') folder= ;;
-/*) folder=$2 ;;
-*) folder=$caller/$2 ;;
 esac
 
 # ---- Can it be released? ----

@@ -4,7 +4,7 @@
 #
 # On a machine that does nothing else: a table that a busy one has made does not belong there. Installs what it needs
 # from Debian's packages (root); bench-peers.sh says what else it takes. OpenSSL 3.5 comes from a chroot that stays in
-# DRNG_EVIDENCE_CACHE (default /var/cache/drng-evidence).
+# /var/cache/drng-evidence.
 
 # SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -15,7 +15,7 @@ scripts/bench.sh --aes-ni -- "$shown"
 scripts/bench.sh --avx2 -- "$shown"
 scripts/bench/bench_startup.py
 
-chroot=${DRNG_EVIDENCE_CACHE:-/var/cache/drng-evidence}/trixie
+chroot=/var/cache/drng-evidence/trixie
 scripts/ci/chroot.sh make trixie "$chroot" libstdc++6 openssl
 scripts/bench/bench-peers.sh
 peers='--benchmark_filter=^bytes/.*/(16|64|1024|65536)$'

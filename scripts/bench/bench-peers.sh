@@ -10,12 +10,6 @@
 set -eu
 cd "$(dirname "$0")/../.."
 
-for tool in cargo go; do
-    command -v $tool >/dev/null || {
-        echo "bench-peers.sh: $tool is not installed; it needs cargo and rustc 1.88 and Go 1.24 or later" >&2
-        exit 1
-    }
-done
 # By itself libsodium's build makes an archive for programs only, and a shared library is made of it here.
 export CFLAGS=-fPIC SODIUM_DISABLE_PIE=1
 cargo build --release --locked --manifest-path tests/bench/crates/Cargo.toml --target-dir build/bench/crates

@@ -54,8 +54,6 @@ build()
         echo "Fetching: libc, libcrypto, openssl, CUnit and python for $1 into $sysroot"
         fetch_sysroot || return 1
     fi
-    # An earlier version's build found this machine's C library for the architecture.
-    grep -qs "^CMAKE_C_FLAGS:.*-B$sysroot" "$build/CMakeCache.txt" || rm -f "$build/CMakeCache.txt"
     echo "Building: $1"
     configure_and_build "$build" -S . -B "$build" -G Ninja --no-warn-unused-cli --toolchain "tests/cross/$1.cmake" \
         -DCMAKE_BUILD_TYPE=Release -DDRNG_HARDEN=ON -DDRNG_WERROR=ON -DDRNG_TESTS=ON

@@ -6,10 +6,6 @@
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
-[ -e /etc/fedora-release ] || [ -e /etc/redhat-release ] || {
-    echo "fedora.sh: this is neither Fedora nor RHEL; tests/system/test_package.py tries the .rpms elsewhere" >&2
-    exit 77
-}
 dnf install -y -q rpm-build tar gzip 'dnf-command(builddep)'
 dnf builddep -y -q scripts/packaging/drng.spec
 top=$PWD/build/fedora

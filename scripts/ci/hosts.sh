@@ -15,11 +15,6 @@ node=26.10.0
 python="cryptography==50.0.2 psycopg-binary==3.3.9 psycopg==3.3.9"
 hosts=build/hosts
 
-case $(uname -sm) in
-"Linux x86_64") ;;
-*) cannot "these are fetched for Linux on x86-64 only" ;;
-esac
-
 mkdir -p "$hosts"
 exec 9>"$hosts/lock"
 flock 9

@@ -8,12 +8,12 @@
 # (scripts/evidence/tables.py --write releases).
 # --short: a minute's choice of the tests, without the many handshakes of test_servers.
 #
-# Each release is a chroot with its own openssl, nginx, Apache, HAProxy, curl and Python, in which a part of
-# the tests runs. The chroots stay in DRNG_MATRIX_CACHE (default /var/cache/drng-matrix), about 500 MB each, and are
-# brought up to date when a day old. In experimental the servers and Python are sid's, on libcrypto.so.3; the openssl
-# command is of 4.x, and the test programs are built there, with its headers. So is a drng.so of its own, which must
-# compile without a warning and passes a choice of the tests before the one drng.so takes its place. Takes root. Status 0:
-# all passed; 1: a test failed; 77: a release was not tested, because its chroot cannot be made here.
+# Each release is a chroot with its own openssl, nginx, Apache, HAProxy, curl and Python, in which a part of the tests
+# runs. The chroots stay in /var/cache/drng-matrix, about 500 MB each, and are brought up to date when a day old. In
+# experimental the servers and Python are sid's, on libcrypto.so.3; the openssl command is of 4.x, and the test programs
+# are built there, with its headers. So is a drng.so of its own, which must compile without a warning and passes a choice
+# of the tests before the one drng.so takes its place. Takes root. Status 0: all passed; 1: a test failed; 77: a release
+# was not tested, because its chroot cannot be made here.
 
 # SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -21,7 +21,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/builds.sh
 . scripts/ci/builds.sh
 
-cache=${DRNG_MATRIX_CACHE:-/var/cache/drng-matrix}
+cache=/var/cache/drng-matrix
 
 # What depends on libcrypto or on the servers; the arithmetic of mixing/ does not change with either.
 tests="test_command_line test_config test_enable test_fips test_hosts test_profiles test_random_provider test_unit"

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much of drng a draw of 32 bytes enters: functions, the files that define them, and how deep they are nested.
 
-    scripts/evidence/entered.py            the figures of this tree
-    scripts/evidence/entered.py --list     which functions, each below its caller, with the line where it begins
-    scripts/evidence/entered.py --check    the exit status is 1 where docs/develop/architecture.md says less
+    entered.py            the figures of this tree; the exit status is 1 where docs/develop/architecture.md says less
+    entered.py --list     which functions, each below its caller, with the line where it begins
 
 Builds the module below build/entered with `-O0 -fno-inline -finstrument-functions`, so that inlined functions count
 too, and tests/programs/entered.c, which draws under the strict profile: in a process that has drawn before, and as the
@@ -89,11 +88,11 @@ def understates(row: Sequence[str]) -> bool:
 
 
 def main(arguments: Sequence[str]) -> int:
-    if list(arguments) not in ([], ["--list"], ["--check"]):
+    if list(arguments) not in ([], ["--list"]):
         sys.exit(__doc__)
     build()
     measured = traces()
-    if arguments == ["--list"]:
+    if arguments:
         for draw, title in DRAWS.items():
             print(f"{title.replace('`', '')}:", *listed(measured[draw]), sep="\n", end="\n\n")
         return 0
@@ -101,7 +100,7 @@ def main(arguments: Sequence[str]) -> int:
     text = table(("measured", "functions", "files", "deep"), rows)
     print(text)
     (BUILD / "entered.md").write_text(text + "\n", encoding="utf-8")
-    return 1 if arguments and any(understates(row) for row in rows) else 0
+    return 1 if any(understates(row) for row in rows) else 0
 
 
 if __name__ == "__main__":

@@ -73,10 +73,6 @@ def constants() -> dict[str, int]:
     return found
 
 
-def thousands(value: int) -> str:
-    return f"{value:,}"
-
-
 def conditioning_table() -> str:
     known = constants()
     claimed = next(s.entropy for s in cutoffs.SAMPLES if s.name == "WORD")
@@ -88,7 +84,7 @@ def conditioning_table() -> str:
         for conditioner, width in (("AES-128-CBC-MAC", BLOCK_BITS), ("HMAC-SHA-256", HMAC_WIDTH)):
             full = "by the assumed 32 bits a word" if h_in >= BLOCK_BITS + FULL_MARGIN_BITS else "no"
             full = "no: its source is a DRBG" if name == "RDRAND" else full
-            sizes = (thousands(words), thousands(n_in), str(h_in), str(BLOCK_BITS), str(width))
+            sizes = (f"{words:,}", f"{n_in:,}", str(h_in), str(BLOCK_BITS), str(width))
             rows.append((name, conditioner, *sizes, describe_output(n_in, width, h_in), full))
     head = ("source", "conditioner", "words", "n_in", "h_in", "n_out", "nw", "h_out", "full entropy")
     return table(head, rows)
@@ -97,7 +93,7 @@ def conditioning_table() -> str:
 def rare(chance_bits: int, window: int, cutoff: int) -> str:
     rates = (f(chance_bits, window, cutoff) for f in (cutoffs.rare_alarm, cutoffs.opened_alarm))
     whole, opened = (cutoffs.power(round(rate, 1)) for rate in rates)
-    return f"{whole} in {thousands(window)} words, {opened} once one has come"
+    return f"{whole} in {window:,} words, {opened} once one has come"
 
 
 def tests_table() -> str:
@@ -105,7 +101,7 @@ def tests_table() -> str:
     known = constants()
     word, byte = (next(s for s in cutoffs.SAMPLES if s.name == name) for name in ("WORD", "BYTE"))
     continuous = "every word"
-    startup = f"start-up: {thousands(8 * known['DRNG_STARTUP_WORDS'])} bytes"
+    startup = f"start-up: {8 * known['DRNG_STARTUP_WORDS']:,} bytes"
     lane = f"start-up: {known['DRNG_STARTUP_WORDS']} bytes of each lane"
     rows = []
     for when, sample in ((continuous, word), (startup, byte)):
@@ -119,13 +115,13 @@ def tests_table() -> str:
     stuck = known["DRNG_STUCK_CUTOFF"]
     window = known["DRNG_STUCK_WINDOW"]
     alarm = rare(word.entropy - 1, window, stuck)
-    what = f"{stuck} in {thousands(window)}, all zeros or all ones"
+    what = f"{stuck} in {window:,}, all zeros or all ones"
     rows.append(("stuck value", continuous, "the same", what, alarm))
     rows.append(("recurrence", continuous, "the same", "1 equal to the suspect", f"2^-{word.entropy} a sample"))
     cutoff, window = known["DRNG_PRINT_CUTOFF"], known["DRNG_PRINT_WINDOW"]
     alarm = rare(cutoffs.PRINT_BITS, window, cutoff)
     what = f"print, {cutoffs.PRINT_BITS} of {cutoffs.PRINT_BITS} bits"
-    rows.append(("recurrence", continuous, what, f"{cutoff} found in {thousands(window)}", alarm))
+    rows.append(("recurrence", continuous, what, f"{cutoff} found in {window:,}", alarm))
     alarm = f"{cutoffs.power(cutoffs.bits_alarm())} a window"
     what = f"one unchanged in {cutoffs.BITS_WINDOW} words"
     rows.append(("unchanging bits", continuous, "bit, 1 of 1", what, alarm))
@@ -164,19 +160,19 @@ def limits_table() -> str:
             "entropy of a window of RDSEED that prints do not tell",
             f"{left} bits; {left - word + told}, if one of its words is kept whole",
         ),
-        ("words of RDRAND between two reseeds of the CPU's DRBG", f"{thousands(RDRAND_RUN_WORDS)} at most"),
+        ("words of RDRAND between two reseeds of the CPU's DRBG", f"{RDRAND_RUN_WORDS:,} at most"),
         (
             "h_out of a window that spans one such reseed",
             describe_output(64 * one_run, BLOCK_BITS, rdrand_entropy(one_run)),
         ),
         ("start-up of a reader", f"{known['DRNG_STARTUP_WORDS']} words"),
         ("tries of RDRAND for a word", str(known["DRNG_RDRAND_TRIES"])),
-        ("one request", f"{thousands(known['DRNG_DRBG_MAX_REQUEST'])} bytes"),
+        ("one request", f"{known['DRNG_DRBG_MAX_REQUEST']:,} bytes"),
         ("seed of the primary", f"{known['DEFAULT_RESEED_REQUESTS']} requests or {known['DEFAULT_RESEED_INTERVAL']} s"),
-        ("seeds for others from one seed of the primary", f"{thousands(seeds)} bits at most"),
+        ("seeds for others from one seed of the primary", f"{seeds:,} bits at most"),
         (
             "seed of public and private",
-            f"{thousands(known['CHILD_RESEED_REQUESTS'])} requests or {known['CHILD_RESEED_INTERVAL']} s",
+            f"{known['CHILD_RESEED_REQUESTS']:,} requests or {known['CHILD_RESEED_INTERVAL']} s",
         ),
         ("fresh words in a mixed request", f"{8 * known['DRNG_REQUEST_ENTROPY_LEN']} bits"),
         ("time for the kernel to reseed after a copy", milliseconds("DRNG_CLONE_KERNEL_NS")),

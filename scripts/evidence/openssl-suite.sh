@@ -1,25 +1,23 @@
 #!/bin/sh
 # openssl-suite.sh - OpenSSL's own tests with drng as the generator, and what fails only then.
 #
-# usage: openssl-suite.sh RELEASE...
+#     openssl-suite.sh [RELEASE...]     bookworm, trixie and experimental, where none is named
 #
-# RELEASE: bookworm, trixie, sid or experimental, of Debian. Each has a chroot in DRNG_SUITE_CACHE (default
-# /var/cache/drng-suite), about 2 GB, in which OpenSSL is built from the release's source. Its tests then run there:
+# Each has a chroot in /var/cache/drng-suite, about 2 GB, in which OpenSSL is built from the release's source. Its tests
+# then run there:
 #     plain     without drng
 #     drng      under conf/drng.cnf
 #     dry       the same where drng has no instruction and may not use the fallback: what passes has not drawn from drng
 #     pinned    what failed only with drng, with OpenSSL's own generator pinned by the same lines of openssl.cnf
 #     evp       evp_test on evprand.txt, known answers for CTR-DRBG, counted by gdb as drng's generator gives them
-# Says what they came to, for docs/develop/openssl-suite.txt. The logs are left in
-# build/openssl-suite/RELEASE; a log that is there is not made again. Half an hour to an hour a release;
-# DRNG_SUITE_JOBS (default 2) and DRNG_SUITE_SECONDS (default 5400) bound each `make test`. Takes root.
-# Exit status 0: nothing fails only with drng but what docs/develop/openssl-suite.txt names; 1: something does; 2: wrong
-# arguments; 77: it cannot be done here.
+# Says what they came to, for docs/develop/openssl-suite.txt. The logs are left in build/openssl-suite/RELEASE; a log that
+# is there is not made again. Half an hour to an hour a release. Takes root. Exit status 0: nothing fails only with drng but
+# what docs/develop/openssl-suite.txt names; 1: something does; 77: it cannot be done here.
 
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 
-# ---- In the chroot: openssl-suite.sh --inside PART JOBS SECONDS, with what it needs, and its results, in /drng ----
+# ---- In the chroot: openssl-suite.sh --inside PART, with what it needs, and its results, in /drng ----
 
 suite=/suite
 # The configurations under which the tests draw by what the configuration says.
@@ -53,7 +51,7 @@ build()
         fetch "$version"
         cd $suite/src
         ./Configure >$suite/build.log
-        make -s -j"$jobs" build_sw >>$suite/build.log 2>&1 || { tail -n 20 $suite/build.log >&2 && exit 1; }
+        make -s -j"$(nproc)" build_sw >>$suite/build.log 2>&1 || { tail -n 20 $suite/build.log >&2 && exit 1; }
         for file in $configured; do
             cp "$file" "$file.plain"
         done
@@ -74,7 +72,7 @@ run_tests()
     # In test/ too: tests with modules of their own look for all modules there.
     cp /drng/drng.so providers/
     cp /drng/drng.so test/
-    env NO_FIPS=1 HARNESS_JOBS="$jobs" "$@" timeout -k 60 "$seconds" make test >"/drng/results/$name.log" 2>&1 || true
+    env NO_FIPS=1 HARNESS_JOBS="$(nproc)" "$@" timeout -k 60 5400 make test >"/drng/results/$name.log" 2>&1 || true
 }
 
 # gdb stops the program at its first byte and at its end; what comes between is counted.
@@ -87,7 +85,7 @@ run_evp_test()
 }
 
 if [ "${1-}" = --inside ]; then
-    part=$2 jobs=$3 seconds=$4
+    part=$2
     [ "$part" = build ] || cd $suite/src
     case $part in
     build) build ;;
@@ -102,13 +100,7 @@ fi
 
 # ---- Outside ----
 
-[ $# -gt 0 ] || set -- none
-for release; do
-    case $release in
-    bookworm | trixie | sid | experimental) ;;
-    *) sed -n '/^# usage/,/^$/s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
-    esac
-done
+[ $# -gt 0 ] || set -- bookworm trixie experimental
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/builds.sh
 . scripts/ci/builds.sh
@@ -160,7 +152,7 @@ run()
     [ -e "$logs/$1.log" ] || {
         echo "$release: $1 ($(date +%H:%M))"
         nice -n 15 scripts/ci/chroot.sh enter --bind "$work" /drng "$cache/$release" \
-            /drng/openssl-suite.sh --inside "$1" "${DRNG_SUITE_JOBS:-2}" "${DRNG_SUITE_SECONDS:-5400}"
+            /drng/openssl-suite.sh --inside "$1"
         cp "$work/results"/* "$logs/"
     }
     [ "$1" = build ] || [ "$1" = evp ] || failing "$logs/$1.log" >"$logs/$1"
@@ -181,7 +173,7 @@ report()
     done <"$work/only"
 }
 
-cache=${DRNG_SUITE_CACHE:-/var/cache/drng-suite} status=0
+cache=/var/cache/drng-suite status=0
 mkdir -p "$cache"
 for release; do
     logs=$PWD/build/openssl-suite/$release

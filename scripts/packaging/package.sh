@@ -10,7 +10,7 @@
 
 # SPDX-License-Identifier: Apache-2.0
 set -eu
-caller=$(pwd)
+packages=${1:+$(realpath --canonicalize-missing -- "$1")}
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
@@ -29,19 +29,11 @@ need_packages build-essential file rpm $declared
 # A folder of its own: what else was built here, and when, makes no difference.
 root=$PWD
 build=$root/build/package
-case ${1:-} in
--*)
-    echo "usage: package.sh [FOLDER]" >&2
-    exit 64
-    ;;
-'') packages=build/packages ;;
-/*) packages=$1 ;;
-*) packages=$caller/$1 ;;
-esac
+case ${1-} in -*) fail "usage: package.sh [FOLDER]" ;; esac
+packages=${packages:-$root/build/packages}
 
 # Of two at a time, the second one waits.
 mkdir -p "$build" "$packages"
-packages=$(cd "$packages" && pwd)
 exec 9>"$build/lock"
 flock 9
 

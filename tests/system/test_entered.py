@@ -13,7 +13,7 @@ pytestmark = pytest.mark.nightly("the figures of architecture.md as they are")
 
 def test_the_page_says_no_less() -> None:
     need("addr2line")
-    said_by(entered.__file__, "--check")
+    said_by(entered.__file__)
 
 
 def test_what_was_followed_is_a_draw() -> None:
