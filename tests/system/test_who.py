@@ -466,13 +466,17 @@ def test_a_server_that_has_changed_its_root_has_read_ours(strict: Path) -> None:
 
 
 @needs_root
-def test_the_worker_of_a_server_with_mounts_of_its_own_has_what_that_has_read(strict: Path) -> None:
-    """It has changed its root, as HAProxy's does: in its own mounts no openssl.cnf can be found."""
+@pytest.mark.parametrize(
+    ("master", "fork"), [([], "os.fork() and os.wait(); "), (["sh", "-c", '"$@"; true', "sh"], "")]
+)
+def test_a_worker_in_another_root_has_what_its_server_has_read(strict: Path, master: list[str], fork: str) -> None:
+    """As HAProxy forks its own, and dovecot's master executes it, in mounts of their own: those that the kernel lists
+    for the worker have no openssl.cnf."""
     start = ["unshare", "--mount"]
     if subprocess.run([*start, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("nothing can be mounted here")
-    leave = "import os; os.fork() and os.wait(); os.chroot('/proc/self/fdinfo')"
-    with running([*start, *drawer(flags=NO_LOAD_CONFIG, first=leave)], {"OPENSSL_CONF": str(strict)}) as pid:
+    worker = drawer(flags=NO_LOAD_CONFIG, first=f"import os; {fork}os.chroot('/proc/self/fdinfo')")
+    with running([*start, *master, *worker], {"OPENSSL_CONF": str(strict)}) as pid:
         shown = as_json("--pid", str(pid))["processes"]
     assert [each["reason"] for each in shown if each["served-by"] == "OpenSSL"] == ["own-context"]
 
@@ -535,7 +539,7 @@ def test_a_file_is_read_once_for_all_who_see_it(strict: Path, monkeypatch: pytes
 def test_a_process_that_ends_is_gone(monkeypatch: pytest.MonkeyPatch, strict: Path) -> None:
     """Between the look and the reading: it was "served by OpenSSL", critical, with a Python name in the line."""
     with running(drawer(flags=NO_LOAD_CONFIG), {"OPENSSL_CONF": str(strict)}) as pid:
-        seen = replace(look.inspect(pid), sees_our_files=False)
+        seen = look.inspect(pid)
     monkeypatch.setattr(who, "inspect", lambda *_: seen)
     assert who.of_processes([pid]) == []
 

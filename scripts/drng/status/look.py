@@ -47,8 +47,7 @@ class Look:
     is_replaced: bool = False  # its file is not what it was any more
     conf: str | None = None  # OPENSSL_CONF in its environment; None where its title has been written over that
     is_secure: bool = False  # AT_SECURE: libcrypto takes no variable for true
-    reader: int = 0  # who began its program, and has read openssl.cnf then: itself, or who has forked it
-    sees_our_files: bool = False  # that one has the root directory and the mounts of this process
+    mounts_of: int = 0  # whose list of mounts has its files: its own, or that of a process above it
 
     @property
     def payer(self) -> str:
@@ -98,17 +97,20 @@ def _program(entry: int) -> bytes:
     return b""
 
 
-def _sees_our_files(entry: int) -> bool:
-    """By its namespace of mounts, and its root. A server that changes that does so after it has read openssl.cnf."""
-    with contextlib.suppress(OSError):
-        mounts = [os.readlink(f"{folder}/ns/mnt", dir_fd=entry) for folder in (".", "/proc/self")]
-        root, program = os.readlink("root", dir_fd=entry), os.readlink("exe", dir_fd=entry)
-        return mounts[0] == mounts[1] and (root == "/" or not program.startswith(f"{root}/"))
-    return False
+def _mounts_of(pid: int, entry: int) -> int:
+    """Whose list of mounts has its files. A server that changes its root does so after it has read openssl.cnf, and the
+    kernel lists none outside that: then who has begun it has the list."""
+    with contextlib.suppress(*procfs.ERRORS):
+        root, program, mounts = (os.readlink(name, dir_fd=entry) for name in ("root", "exe", "ns/mnt"))
+        parent = procfs.stat_of(entry).parent
+        if root != "/" and not program.startswith(f"{root}/"):
+            with procfs.process(parent) as above:
+                return _mounts_of(parent, above) if os.readlink("ns/mnt", dir_fd=above) == mounts else pid
+    return pid
 
 
 def _as_started(look: Look, program: bytes) -> Look:
-    """With the time, the files, and the variable where a title is over its own, of whose forked child it is."""
+    """With the time, and the variable where a title is over its own, of whose forked child it is."""
     passed = {look.pid}
     with contextlib.suppress(*procfs.ERRORS):
         # A number that is used anew can make a circle.
@@ -119,8 +121,7 @@ def _as_started(look: Look, program: bytes) -> Look:
                     break
                 _, parent, ticks = procfs.stat_of(entry)
                 conf = look.conf if look.conf is not None else _conf(entry)
-                sees = _sees_our_files(entry)
-            look = replace(look, parent=parent, ticks=ticks, conf=conf, reader=look.parent, sees_our_files=sees)
+            look = replace(look, parent=parent, ticks=ticks, conf=conf)
     return look
 
 
@@ -149,7 +150,7 @@ def look_at(who: Look, entry: int, known: Known) -> Look:
     conf = _conf(entry)
     # AT_SECURE, by which the kernel tells it so: secure_getenv(), by which libcrypto asks, finds nothing then.
     is_secure = (23, 1) in struct.iter_unpack("LL", program[: len(program) & -struct.calcsize("LL")])
-    look = replace(who, conf=conf, is_secure=is_secure, reader=who.pid, sees_our_files=_sees_our_files(entry))
+    look = replace(who, conf=conf, is_secure=is_secure, mounts_of=_mounts_of(who.pid, entry))
     look = replace(look, libraries=libraries_of(memory, files, who.user, known), **_module(memory, files))
     if _program(entry) != program:
         raise ProcessLookupError("it has ended, or has started another program")

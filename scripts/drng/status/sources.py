@@ -120,7 +120,7 @@ def source_of(look: Look, path: str, text: bytes | None) -> Source:
     # First, since it goes along no folder that others can change: those may never answer.
     found = read(path)
     # A process that has ended is a FileNotFoundError, or its kin.
-    places = () if found.elsewhere or look.sees_our_files else {path, os.path.realpath(path)}
-    if all(_place(str(look.reader), each) == _place("self", each) for each in places):
+    places = () if found.elsewhere else {path, os.path.realpath(path)}
+    if all(_place(str(look.mounts_of), each) == _place("self", each) for each in places):
         return found
     return _there(path, f"it sees another {path}, in a root directory or a mount of its own")
