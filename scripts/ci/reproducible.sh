@@ -28,6 +28,7 @@ build_elsewhere()
     # own, so that nothing of it stays mounted or running, however this ends.
     # shellcheck disable=SC2016 # the inner shell's
     unshare --mount --propagation private --pid --fork --kill-child --mount-proc sh -ec '
+        mount -t tmpfs -o mode=1777 shm /dev/shm # where faketime finds what a killed run has left under its number
         disorderfs --multi-user=yes --shuffle-dirents=no --reverse-dirents=yes "$1" "$2" >/dev/null
         cd "$2"
         exec setpriv --reuid=nobody --regid=nogroup --clear-groups \
