@@ -168,12 +168,7 @@ def limits_table() -> str:
         ("start-up of a reader", f"{known['DRNG_STARTUP_WORDS']} words"),
         ("tries of RDRAND for a word", str(known["DRNG_RDRAND_TRIES"])),
         ("one request", f"{known['DRNG_DRBG_MAX_REQUEST']:,} bytes"),
-        ("seed of the primary", f"{known['DEFAULT_RESEED_REQUESTS']} requests or {known['DEFAULT_RESEED_INTERVAL']} s"),
         ("seeds for others from one seed of the primary", f"{seeds:,} bits at most"),
-        (
-            "seed of public and private",
-            f"{known['CHILD_RESEED_REQUESTS']:,} requests or {known['CHILD_RESEED_INTERVAL']} s",
-        ),
         ("fresh words in a mixed request", f"{8 * known['DRNG_REQUEST_ENTROPY_LEN']} bits"),
         ("time for the kernel to reseed after a copy", milliseconds("DRNG_CLONE_KERNEL_NS")),
     ]

@@ -17,7 +17,7 @@ REASONS = {
     "at-secure": "ignores OPENSSL_CONF",
     "no-variable": "drops OPENSSL_CONF",
     "own-libcrypto": "a libcrypto of its own",
-    "own-context": "reads no openssl.cnf",
+    "own-context": "ignores openssl.cnf",
     "no-providers": "no providers",
     "other-libcrypto": "another libcrypto, too",
 }

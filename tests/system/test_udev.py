@@ -28,20 +28,14 @@ def test_udev_itself_takes_it() -> None:
 # ---- What it says ----
 
 
-def commented(pattern: str) -> list[str]:
-    """Indented lines of its comments."""
-    return re.findall(rf"^#     ({pattern})$", RULES.read_text(), flags=re.M)
+PAGE = (ROOT / "docs" / "clones.md").read_text()
+SETTINGS = re.findall(r"^[A-Z][A-Za-z]+=.*$", PAGE, flags=re.M)
 
 
-def test_it_is_installed_where_udev_looks_and_the_page_on_clones_says_the_same() -> None:
-    (install,) = commented("install .*")
-    assert install == f"install -D -m 644 {RULES.name} /etc/udev/rules.d/{RULES.name}"
-    page = (ROOT / "docs" / "clones.md").read_text()
-    assert f"/usr/share/doc/drng/examples/udev/{RULES.name}" in page
-    settings = commented(r"[A-Z][A-Za-z]+=.*")
-    assert len(settings) == 2
-    for line in (*settings, *commented("udevadm .*")):
-        assert line in page, line
+def test_the_page_on_clones_has_it_installed_where_udev_looks() -> None:
+    (install,) = re.findall(r"^    (cp .*)$", PAGE, flags=re.M)
+    assert install == f"cp /usr/share/doc/drng/examples/udev/{RULES.name} /etc/udev/rules.d/"
+    assert len(SETTINGS) == 2
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +54,7 @@ def sees_the_device(machine: Machine, *settings: str) -> bool:
 
 def test_a_service_with_a_dev_of_its_own_sees_it_by_the_two_lines_alone(machine: Machine) -> None:
     """Here /dev/vmclock0 is a device of zeros, and the machine has no control group that could forbid devices."""
-    settings = commented(r"[A-Z][A-Za-z]+=.*")
-    assert not sees_the_device(machine, "PrivateDevices=yes", *settings), "there is no device yet"
+    assert not sees_the_device(machine, "PrivateDevices=yes", *SETTINGS), "there is no device yet"
     result = machine.run("systemctl", "show", "-p", "ExecMainStatus", "t")
     assert result.stdout.strip() == "ExecMainStatus=1", "the service was started all the same"
     machine.run("mknod", "-m", "600", DEVICE, "c", "1", "5")
@@ -69,4 +62,4 @@ def test_a_service_with_a_dev_of_its_own_sees_it_by_the_two_lines_alone(machine:
     machine.run("chmod", "0444", DEVICE)
     assert sees_the_device(machine)
     assert not sees_the_device(machine, "PrivateDevices=yes")
-    assert sees_the_device(machine, "PrivateDevices=yes", *settings)
+    assert sees_the_device(machine, "PrivateDevices=yes", *SETTINGS)

@@ -31,8 +31,8 @@ RESTART = {
 # For each reason what is said of a process ("it"), and the cure; both have places for what is known of this one.
 SECURE = "it runs with another user's rights or with capabilities (AT_SECURE), so libcrypto ignores OPENSSL_CONF"
 NO_FILE = (
-    "it reads no openssl.cnf (OPENSSL_INIT_NO_LOAD_CONFIG; Node.js without --openssl-shared-config), draws in a "
-    "context of its own, or has another OPENSSL_MODULES"
+    "it ignores the line openssl_conf (OPENSSL_INIT_NO_LOAD_CONFIG; Node.js without --openssl-shared-config), draws in "
+    "a context of its own, or has another OPENSSL_MODULES"
 )
 CLEARED = (
     "its start script, EnvironmentFile= or program clears or changes the environment: set OPENSSL_CONF there "
