@@ -312,7 +312,6 @@ def command(machine: Machine, program: dict[str, Any], result: dict[str, Any]) -
     good, bad = "OPENSSL_CONF=/etc/ssl/drng/drng.cnf", "OPENSSL_CONF=/etc/tls/broken.cnf"
     result["service"] = verdict(runs(machine, good), runs(machine, bad), result["library"])
     on = shell(machine, "drng-enable on --system --profile strict", check=False)
-    result["said"] = on.stderr.splitlines()
     if on.returncode == 1:
         result["system"] = f"refused: {on.stderr.strip()}"
         return
@@ -353,8 +352,6 @@ def expected(program: dict[str, Any], how: str, suite: str) -> list[str]:
 def is_expected(program: dict[str, Any], result: dict[str, Any]) -> bool:
     if "failed" in result:
         return result["failed"].startswith("cannot be had")
-    if program.get("said", "") not in "\n".join(result.get("said", [])):
-        return False
     return all(
         result[how].startswith(tuple(expected(program, how, result["suite"])))
         for how in ("service", "system")
