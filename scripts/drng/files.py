@@ -131,5 +131,5 @@ def write(path: str, data: bytes) -> None:
             finally:
                 place.discard(name)
     except OSError as error:
-        why = "a folder on the way is none, or is a link" if error.errno == errno.ENOTDIR else error.strerror
+        why = "a part of the path is no folder, or is a link" if error.errno == errno.ENOTDIR else error.strerror
         raise FileError(f"{path} cannot be written: {why}; what was there stays") from None

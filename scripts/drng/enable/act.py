@@ -127,7 +127,7 @@ def say_what_is(target: Target) -> None:
 def switch(request: Request) -> tuple[list[Target], Answer]:
     targets, is_on = targets_of(request), request.verb == "on"
     if is_on and (tried := trial.under_way()):
-        raise Unchanged(f"{' '.join(tried)}: on trial: drng-enable confirm, or off, ends that")
+        raise Unchanged(f"{' '.join(tried)}: on trial: first end the trial by drng-enable confirm, or off")
     if request.trial and (kept := [target.typed for target in targets if target.head]):
         raise Unchanged(f"{', '.join(kept)}: on already, and not on trial")
     new = [target for target in targets if not target.head]
@@ -162,9 +162,9 @@ def switch(request: Request) -> tuple[list[Target], Answer]:
     if undo:
         Output.line(f"undo: {undo}")
     if request.restart and not restarts:
-        Output.line("systemd does not run here, so nothing is restarted: restart what is to have it yourself")
+        Output.line("systemd does not run here, so nothing is restarted: restart the programs yourself")
     elif change.files and not restarts:
-        Output.line("running programs need a restart: with --restart it is done, and shown who serves them")
+        Output.line("running programs need a restart: --restart does that, and shows who serves them")
     return targets, {"undo": undo, "until": until}
 
 

@@ -41,7 +41,7 @@ CLEARED = (
 REASONS = {
     "started-before": ("it started before openssl.cnf named drng", "systemctl restart {unit}"),
     "at-secure": (SECURE, "drng-enable on --system"),
-    "no-variable": ("its unit sets OPENSSL_CONF, and it has {}", CLEARED),
+    "no-variable": ("its unit sets OPENSSL_CONF, and the process has {}", CLEARED),
     "no-providers": ("it has {}, which has no providers", "another build of the program"),
     "own-libcrypto": ("{} finds no module", "give the whole path of drng.so as `module =` in openssl.cnf"),
     "other-libcrypto": ("{} draws without drng", "drng-enable on --system"),
