@@ -9,6 +9,7 @@ time is divided by units: an item that hangs uses up its own unit's.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import math
 import os
@@ -30,6 +31,8 @@ OUT_OF_TIME = "the time for its unit is over"
 
 MOST_ANSWER = 1 << 22
 
+PR_SET_PDEATHSIG = 1
+
 Work = Callable[[Any], Any]
 
 
@@ -49,7 +52,8 @@ def _apart(kept: int, room: int) -> None:
     """A session of its own: whoever's code runs here finds no terminal that it could type into, and nothing that the
     parent has open. What needs more memory than `room` is a MemoryError, and an answer."""
     os.setsid()
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # Whoever types Ctrl-C does not reach that session: it ends with its parent, however that ends.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)

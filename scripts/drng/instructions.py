@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The instructions that drng knows; mixing/machine/rows.h has the same."""
 
-from __future__ import annotations
-
 import os
 
 # By the machine; "none" is the one row of a machine that has none.

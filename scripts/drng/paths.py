@@ -5,8 +5,6 @@ Each folder is opened from the one above it, and links are gone along by hand. R
 change: a path whose every folder and link root alone can change leads to the same file when it is named again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What /proc says of processes, some of which may be that process's invention."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os
@@ -13,11 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from .terminal import Failure
-from .text import printable
+from .terminal import Failure, printable
 
 PROC = Path("/proc")
-NO_PROC = f"{PROC} is not mounted here, and drng-status learns of processes only from there"
 
 O_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY
 O_FOLDER = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY
@@ -103,7 +99,7 @@ def numbers() -> list[int]:
         found = sorted(int(entry.name) for entry in entries if entry.name.isascii() and entry.name.isdigit())
         if found:
             return found
-    raise TargetError(NO_PROC)
+    raise TargetError(f"{PROC} is not mounted here, and drng-status learns of processes only from there")
 
 
 def family(pid: int) -> list[int]:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """systemd: its own word, by systemctl, and what its units are called."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import glob
@@ -18,8 +16,6 @@ SYSTEMD = Path("/run/systemd/system")
 
 # For programs that are started: nothing of the caller's environment.
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-
-Result = subprocess.CompletedProcess[str]
 
 
 def quoted(text: str) -> str:
@@ -37,7 +33,7 @@ def is_running() -> bool:
     return SYSTEMD.is_dir()
 
 
-def run(name: str, *arguments: str, seconds: float = 120) -> Result:
+def run(name: str, *arguments: str, seconds: float = 120) -> subprocess.CompletedProcess[str]:
     """A program of the system, from its own directories alone and without a terminal; its result, whatever that is."""
     program = shutil.which(name, path=PATH)
     if program is None:
@@ -79,8 +75,8 @@ def properties(text: str) -> list[tuple[str, str]]:
     return [(key, value) for key, equals, value in (line.partition("=") for line in text.splitlines()) if equals]
 
 
-def show(unit: str, names: str) -> dict[str, str]:
-    return dict(properties(systemctl("show", f"--property={names}", "--", unit)))
+def show(unit: str, names: str, seconds: float = 120) -> dict[str, str]:
+    return dict(properties(systemctl("show", f"--property={names}", "--", unit, seconds=seconds)))
 
 
 def words(value: str) -> list[str]:

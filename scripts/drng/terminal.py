@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands say: lines on standard output and standard error, rows; and wrong arguments."""
+"""What the commands say: lines on standard output and standard error; and wrong arguments."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ import argparse
 import contextlib
 import os
 import sys
-from collections.abc import Iterable
 from typing import NoReturn
-
-from .text import visible
 
 # sysexits.h's: the statuses below it are the commands' own.
 USAGE = 64
-
-Row = tuple[str, str]
 
 
 class Failure(Exception):
@@ -39,6 +34,30 @@ class Parser(argparse.ArgumentParser):
 
 class Interrupted(BaseException):
     """A signal that ends a command: nothing that takes a Failure for an answer may take this one for it."""
+
+
+# ---- Text that somebody else has written, made fit for terminals, logs and parsers ----
+
+# Of one name or message: a path has no more than 4,096 bytes, and nobody reads as many.
+LONGEST = 1024
+BACKSLASH = ord("\\")
+
+
+def visible(text: str) -> str:
+    """A whole line for a person: every character that a terminal obeys is escaped, and letters of any script stay."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def printable(text: str | bytes) -> str:
+    """
+    Byte by byte, with an escape in place of all that is not printable ASCII, since it might be meant for the terminal,
+    and of the backslash, since it might be meant for a shell's echo.
+    """
+    # Python keeps a byte of a file's name that is no UTF-8 as half of a pair.
+    data = text if isinstance(text, bytes) else text.encode(errors="surrogateescape")
+    plain = {*range(32, 127)} - {BACKSLASH}
+    shown = "".join(chr(byte) if byte in plain else f"\\x{byte:02x}" for byte in data[: LONGEST + 1])
+    return shown if len(data) <= LONGEST else shown[:LONGEST] + "..."
 
 
 # ---- Lines ----
@@ -74,14 +93,3 @@ def complain(text: str) -> None:
     """On standard error, in ASCII. Not by Python's own stream, which has the last word on the exit status."""
     with contextlib.suppress(OSError):
         os.write(2, f"{Output.program}: {visible(text)}\n".encode("ascii", "backslashreplace"))
-
-
-# ---- Rows ----
-
-
-def print_rows(rows: Iterable[Row]) -> None:
-    """Keys and values."""
-    rows = list(rows)
-    width = max((len(key) for key, _ in rows), default=0)
-    for key, value in rows:
-        print(f"{key:{width}}  {value}")

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import stat
@@ -20,11 +21,12 @@ from typing import Any
 
 import pytest
 
-from scripts.drng import aside, procfs, text
+from scripts.drng import aside, procfs, terminal
 from scripts.drng.status import look, output, services, who
 from tests.hostile import fuzz_status
 from tests.hostile.fake_proc import BASE, FakeProcess, FileMemory, module, module_maps, replaced_proc, write
 from tests.support.builds import CONF, RELEASE, ROOT, SKIPPED, said_by
+from tests.support.servers import wait_for
 from tests.support.stats import forged
 
 STATUS = ROOT / "scripts" / "drng-status"
@@ -125,7 +127,7 @@ runpy.run_path(path, run_name="__main__")
 
 
 @pytest.mark.parametrize("module", ("pathlib", "argparse"))
-def test_an_interruption_before_there_are_words_for_it_is_quiet(module: str) -> None:
+def test_an_interruption_is_quiet(module: str) -> None:
     command = ["/usr/bin/python3", "-I", "-c", INTERRUPT, module, str(STATUS)]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (result.returncode, result.stdout, result.stderr) == (-signal.SIGINT, "", "")
@@ -177,15 +179,15 @@ def test_a_process_with_an_ugly_name_is_a_row(tmp_path: Path) -> None:
 
 def test_printable() -> None:
     for code in [*range(0, 0x2100), 0x202E, 0x2066, 0xFEFF, 0xDC80, 0xE0001, 0x10FFFF]:
-        shown = text.printable(f"a{chr(code)}b")
+        shown = terminal.printable(f"a{chr(code)}b")
         assert shown.isascii()
         assert shown.isprintable()
         assert (shown == f"a{chr(code)}b") == (32 <= code < 127 and chr(code) != "\\")
     # What stands for another character, to a shell's echo, say, stands for itself.
-    assert text.printable("\\0033[2J") == text.printable(b"\\0033[2J") == "\\x5c0033[2J"
-    assert text.printable(b"\xff\x1b") == "\\xff\\x1b"
-    assert text.printable(os.fsdecode(b"\xff")) == "\\xff"
-    assert len(text.printable("x" * 100000)) < 2000
+    assert terminal.printable("\\0033[2J") == terminal.printable(b"\\0033[2J") == "\\x5c0033[2J"
+    assert terminal.printable(b"\xff\x1b") == "\\xff\\x1b"
+    assert terminal.printable(os.fsdecode(b"\xff")) == "\\xff"
+    assert len(terminal.printable("x" * 100000)) < 2000
 
 
 # ---- Pages and modules ----
@@ -456,6 +458,34 @@ def test_a_child_that_cannot_be_ended_is_left_behind(monkeypatch: pytest.MonkeyP
     over = aside.Missed(aside.OUT_OF_TIME)
     assert answers == {1: aside.Missed("no answer within 0.1 seconds"), 2: over, 11: 11, 12: 12, 13: 13}
     assert len(left) == 2, "and the last, which is there still"
+
+
+# A command whose child hangs; Ctrl-C ends it as it ends every program.
+WAITS = """
+import os, signal, sys
+from scripts.drng import aside
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+def work():
+    with open(sys.argv[1], "w") as file:
+        file.write(f"{os.getpid()} ")
+    signal.pause()
+aside.once(work, 1000)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_child_that_hangs_ends_with_its_parent(tmp_path: Path, number: signal.Signals) -> None:
+    """Its session is its own, and no Ctrl-C reaches it there: a module that hangs went on for ever, as root."""
+    file = tmp_path / "pid"
+    with subprocess.Popen(["/usr/bin/python3", "-c", WAITS, str(file)], cwd=ROOT) as parent:
+        wait_for(lambda: file.exists() and file.read_text().endswith(" "), "the child")
+        with procfs.closing(os.pidfd_open(int(file.read_text()))) as child:
+            parent.send_signal(number)
+            assert parent.wait() == -number
+            has_ended = bool(select.select([child], [], [], 5)[0])
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(child, signal.SIGKILL)
+    assert has_ended
 
 
 def test_the_time_is_divided_by_units() -> None:

@@ -478,7 +478,7 @@ def test_without_a_restart_the_command_that_proves_it_is_said(service: Machine) 
     assert starts(service)
     wait_for(lambda: uses_libcrypto(service), "its process to draw")
     said = service.run("drng-enable", "on", "t").stdout
-    assert "with --restart" in said.splitlines()[-1]
+    assert "--restart does that" in said.splitlines()[-1]
     (found,) = [entry for entry in service.enable(status=3)["targets"] if entry["name"] == "t"]
     assert {process["reason"] for process in found["processes"]} == {"started-before"}
     assert service.enable("on", "t", "--restart")["targets"][0]["processes"]

@@ -4,16 +4,13 @@
 libcrypto loads the file, with the modules that it names, in a child process.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator
 from typing import NoReturn
 
 from .. import VERSION
-from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain, open_standard_files
-from ..text import visible
+from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain, open_standard_files, visible
 from .meaning import generators_of, is_active, known_as, lost, named_sections, providers_of, warnings_of
 from .probe import GENERATORS, Probe, default_file, probe_file
 from .reading import Read

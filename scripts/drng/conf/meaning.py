@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an openssl.cnf names for drng, and what nobody ever asks it for: mistyped keys, and lost sections."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..instructions import INSTRUCTIONS
-from ..text import visible
+from ..terminal import visible
 from .reading import Read, Section
 
 # provider/config.c has the same table.

@@ -4,8 +4,6 @@
 Of its lines only those are looked at here that include other files; libcrypto reads the text.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

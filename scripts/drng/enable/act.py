@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is done: all is checked, then written as one change, and put back where systemd or a service says no."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex
@@ -96,7 +94,7 @@ def restart_one(change: Change, target: Target, unit: str, processes: list[who.P
     target.processes += map(restart.facts, [] if left else processes)
     # Of the system some units always wait for a reboot.
     target.is_unserved |= (is_asked if left else bool(target.head)) and not who.is_served(processes)
-    target.is_unserved |= is_asked and not left and not restart.uses_libcrypto(processes)
+    target.is_unserved |= is_asked and not left and not who.counted(processes)
 
 
 def restart_all(change: Change, targets: Sequence[Target]) -> None:

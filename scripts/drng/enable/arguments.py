@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line."""
 
-from __future__ import annotations
-
 import argparse
 import re
 

@@ -2,14 +2,11 @@
 """The proof: what runs is restarted, one unit after another, and its processes are looked at. What does not come up
 says why by itself."""
 
-from __future__ import annotations
-
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from .. import procfs, systemd
-from ..status import who
+from ..status import services, who
 from ..terminal import Failure
 
 # A unit is up when it has been so for a while, as the same invocation.
@@ -83,13 +80,9 @@ def restart(unit: str, verb: str = "try-restart") -> None:
 def looked_at(unit: str) -> list[who.Process]:
     """Its processes; none where it does not run."""
     try:
-        return who.of_unit(unit)
-    except procfs.TargetError:
+        return who.of_processes(services.members_of(unit))
+    except Failure:
         return []
-
-
-def uses_libcrypto(served: Sequence[who.Process]) -> list[who.Process]:
-    return [each for each in served if each.served_by != "-" or each.idle]
 
 
 def facts(process: who.Process) -> dict[str, Any]:
@@ -100,8 +93,5 @@ def facts(process: who.Process) -> dict[str, Any]:
 def by_unit() -> dict[str, list[who.Process]]:
     """The services that run and have libcrypto, each with those processes: one that is unused may have read
     openssl.cnf."""
-    found: dict[str, list[who.Process]] = {}
-    for each in uses_libcrypto(who.of_processes(procfs.numbers())):
-        if systemd.can_be_restarted(each.unit):
-            found.setdefault(each.unit, []).append(each)
-    return dict(sorted(found.items()))
+    found = who.grouped(who.counted(who.of_processes(procfs.numbers())), lambda each: [each.unit])
+    return {unit: found[unit] for unit in sorted(found) if systemd.can_be_restarted(unit)}

@@ -6,8 +6,6 @@ or closed to that user. A service that begins as root has a file, since its chil
 read what is root's; a credential of the same text is then the check that the file is there.
 """
 
-from __future__ import annotations
-
 import glob
 from pathlib import Path
 

@@ -43,17 +43,12 @@ def read_roots(path: str, named: str) -> bytes | None:
     return read(path)
 
 
-def why_not(found: Probe) -> str:
-    """Why libcrypto does not load it to its end; empty where it does."""
-    return found.problem or found.stopped
-
-
 def require(before: Probe, after: Probe, profile: str) -> None:
     """Fails unless the second does for drng what it should, and leaves alone what the first one says."""
     gone = [f"[{name}] {key} = {value} no longer holds" for name, key, value in lost(before, after)]
     if gone:
         raise Unchanged(f"{before.path}: {'; '.join(gone)}")
-    if reason := why_not(after):
+    if reason := after.problem or after.stopped:
         said = "; ".join([reason, *not_installed(after)])
         raise Unchanged(f"{before.path} would not load with {profile}: {said}")
     failed = {name: why for name, why in after.not_loaded.items() if name not in before.not_loaded}
@@ -130,7 +125,7 @@ class Target(ABC):
         settings = dict(was.settings) | dict(request.settings)
         profile = request.profile or was.profile or "strict"
         head, base = Head(profile, tuple((key, value) for key, value in settings.items() if value)), self.base()
-        if reason := why_not(base):
+        if reason := base.problem or base.stopped:
             raise Unchanged(f"{base.path} does not load as it is: {reason}")
         named = named_sections(base)
         if named.drng and not self.is_under_ours:

@@ -21,9 +21,7 @@ from .arguments import PROFILES
 
 MARK = "# made by drng-enable:"
 
-# Installed, beside these modules; in the sources, in conf.
-PACKAGE = Path(__file__).resolve().parent.parent
-FOLDERS = (PACKAGE / "profiles", PACKAGE.parent.parent / "conf")
+FOLDER = Path(__file__).resolve().parent.parent / "profiles"
 
 # Of a profile's sections, those that a file may have itself.
 SHARED = "provider_sect|default_sect|base_sect|algorithm_sect"
@@ -77,10 +75,9 @@ def lines(base: Probe, head: Head, *, alone: bool) -> str:
     # OpenSSL 3.5 hands RAND_bytes to the FIPS provider if that is loaded before the generators are named.
     theirs = base.section(own) if head.profile == "fips" else {}
     behind = {key: value for key, value in theirs.items() if known_as(key) == "providers"}
-    file = PROFILES.get(head.profile, head.profile)
-    path = next((folder / file for folder in FOLDERS if (folder / file).is_file()), None)
-    if path is None:
-        raise Failure(f"{FOLDERS[0] / file} is not there: install drng again")
+    path = FOLDER / PROFILES.get(head.profile, head.profile)
+    if not path.is_file():
+        raise Failure(f"{path} is not there: install drng again")
     unwanted = [r"#.*\n", r"\n"] + [r"openssl_conf = .*\n"] * bool(own and not alone)
     # The default provider is there by itself only as long as no other one is activated.
     if "default" not in base.providers or head.profile == "fips":

@@ -5,8 +5,6 @@ All of it lives below /run, so that the machine's next start ends it; a transien
 sooner: by `off --tried`, which takes away what is on trial then, and nothing else.
 """
 
-from __future__ import annotations
-
 import glob
 import os
 import sys

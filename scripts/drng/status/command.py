@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shows who serves OpenSSL's random numbers: a program that starts now in this environment, or processes that run."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -13,8 +11,7 @@ from functools import partial
 from typing import NoReturn
 
 from .. import VERSION, files, procfs, systemd
-from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain, open_standard_files, print_rows
-from ..text import printable
+from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain, open_standard_files, printable
 from . import environment, metrics, output, services, states, verdict, who
 from .output import Group
 from .states import CANNOT_TELL
@@ -89,7 +86,7 @@ def show_environment(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(known))
     else:
-        print_rows(output.fact_rows(known if arguments.long else {key: known.get(key, "") for key in FEW}))
+        output.print_rows(known if arguments.long else {key: known.get(key, "") for key in FEW})
     return 0
 
 
@@ -158,8 +155,6 @@ def run() -> NoReturn:
     open_standard_files()
     # Whoever reads may stop when it has read enough.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         status = show(parse())
     except UsageError as error:

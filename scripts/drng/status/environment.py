@@ -2,15 +2,13 @@
 """Who serves a program that is started in this environment: libcrypto is asked, in a process of its own, with what
 openssl.cnf says; see conf/probe.py. drng-conf says more of the file."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import replace
 
 from ..conf.command import mistakes
 from ..conf.meaning import generators_of
 from ..conf.probe import default_file, probe_file
-from ..text import printable
+from ..terminal import printable
 from . import verdict
 from .look import Look
 from .sources import Source

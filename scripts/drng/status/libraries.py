@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..text import printable
+from ..terminal import printable
 from .memory import Mapped, Memory, data_of
 
 # What OpenSSL has in its constants: its name, and the variable that it asks for (1.1.1 and later), by which a libcrypto

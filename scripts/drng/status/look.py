@@ -17,7 +17,7 @@ from typing import Any
 
 from .. import procfs, systemd
 from ..procfs import TargetError, UnreadableError
-from ..text import printable
+from ..terminal import printable
 from .libraries import Known, Library, libraries_of
 from .memory import Mapped, Memory, mapped_files
 from .stats import NotOpenError, read_counters

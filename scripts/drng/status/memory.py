@@ -5,8 +5,6 @@ All of it is that process's to forge: what is not there cannot be read, and a ch
 for it ends. No file is opened.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import struct

@@ -4,8 +4,6 @@
 No label is taken from what a process says of itself, and none is without bound: see systemd.label().
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -26,10 +24,8 @@ COUNTERS: list[tuple[str, str, dict[str, str]]] = [
     *((key, "", {"": key}) for key in PLAIN),
 ]
 
-Sample = tuple[str, dict[str, str], int]
 
-
-def samples_of(members: Sequence[Process]) -> Iterator[Sample]:
+def samples_of(members: Sequence[Process]) -> Iterator[tuple[str, dict[str, str], int]]:
     """Each with all its values: the name, the extra label, the value."""
     counted = [process.counters for process in members if process.counters]
     states = [state_of(process) for process in members]

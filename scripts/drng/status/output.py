@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """How processes are shown: a line a unit, which monitoring reads, too; rows a process; JSON."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..terminal import Row, print_rows
 from . import verdict
 from .states import CANNOT_TELL, CRITICAL, GOOD, SERVERS, check, counted, reasons, remarks, state_of, worst
 from .verdict import Process, short
@@ -19,10 +16,13 @@ MOST_NAMED = 5
 IN_WORDS = ("reason", "cure", "restart", "disabled-reason")
 
 
-def fact_rows(known: dict[str, Any]) -> list[Row]:
+def print_rows(known: dict[str, Any]) -> None:
     """What JSON has, by the same keys; what is empty has no row, and a list one for each item."""
     each = [(key, item) for key, value in known.items() for item in (value if isinstance(value, list) else [value])]
-    return [(key, item if isinstance(item, str) else json.dumps(item)) for key, item in each if item != ""]
+    rows = [(key, item if isinstance(item, str) else json.dumps(item)) for key, item in each if item != ""]
+    width = max(len(key) for key, _ in rows)
+    for key, value in rows:
+        print(f"{key:{width}}  {value}")
 
 
 # ---- What is said of several ----
@@ -153,4 +153,4 @@ def print_processes(processes: Sequence[Process]) -> None:
         known = {key: value for key, value in process_json(process).items() if key not in IN_WORDS}
         known["libcryptos"] = [f"{each}{'' if each.used else ', not used'}" for each in process.libraries]
         print(end="\n" if number > 0 else "")
-        print_rows(fact_rows(known))
+        print_rows(known)

@@ -11,8 +11,7 @@ from typing import NamedTuple
 from .. import aside, procfs, systemd
 from ..paths import read_once
 from ..procfs import TargetError
-from ..terminal import Failure
-from ..text import printable
+from ..terminal import Failure, printable
 from .sources import changed
 
 NAME = re.compile(r"[A-Za-z0-9:_.\\@][A-Za-z0-9:_.\\@-]{0,254}")
@@ -25,16 +24,6 @@ class Setting(NamedTuple):
     path: str
     changed: float
     text: bytes | None
-
-
-def show(service: str, names: str, seconds: float = 30) -> str:
-    """The properties of these names, as systemctl prints them."""
-    if not systemd.is_running():
-        raise TargetError("systemd does not run here, so services have no names: use --pid")
-    try:
-        return systemd.systemctl("show", f"--property={names}", "--", service, seconds=seconds)
-    except Failure as error:
-        raise TargetError(f"systemctl gives no answer about {service}: {printable(str(error))}") from None
 
 
 def openssl_conf(environment: str, unit: str) -> str | None:
@@ -55,9 +44,10 @@ def credential(files: Sequence[str]) -> bytes | None:
 def settings() -> dict[str, Setting]:
     """Of the services to which systemd would give an OPENSSL_CONF; of none where systemd cannot be asked."""
     found = {}
-    with contextlib.suppress(TargetError):
+    with contextlib.suppress(Failure):
+        names = "--property=Id,Environment,FragmentPath,DropInPaths"
         # Not for long: what is looked at tells most without it.
-        said = show("*.service", "Id,Environment,FragmentPath,DropInPaths", aside.SECONDS)
+        said = systemd.systemctl("show", names, "--", "*.service", seconds=aside.SECONDS)
         for known in (dict(systemd.properties(block)) for block in said.split("\n\n")):
             unit = known.get("Id", "")
             path = openssl_conf(known.get("Environment", ""), unit)
@@ -78,7 +68,9 @@ def members_of(service: str) -> list[int]:
     """The processes of a service; none where it has been stopped. An alias is the unit that it leads to."""
     if not NAME.fullmatch(service):
         raise TargetError(f"'{printable(service)}' is not the name of a service")
-    known = dict(systemd.properties(show(service, "Id,LoadState,ActiveState")))
+    if not systemd.is_running():
+        raise TargetError("systemd does not run here, so services have no names: use --pid")
+    known = systemd.show(service, "Id,LoadState,ActiveState", seconds=30)
     members = [pid for pid in procfs.numbers() if _unit_of(pid) == known.get("Id")]
     # What runs although its file has gone has processes still.
     if known.get("LoadState") == "not-found" and not members:

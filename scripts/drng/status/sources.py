@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from ..conf import meaning
 from ..conf.probe import probe
 from ..paths import FileError, OthersError, by_the_linker, read_once
-from ..terminal import Failure
-from ..text import printable
+from ..terminal import Failure, printable
 from .look import Look
 
 MOST_MOUNTS = 8 << 20

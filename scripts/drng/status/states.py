@@ -2,8 +2,6 @@
 """What there is to say of a process: its state, as metrics have it, its exit status in --check, and facts in words, of
 which each form of the output takes what it has room for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

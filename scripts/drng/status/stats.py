@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The counters that drng keeps in every process; provider/observe/stats.h has the same layout."""
 
-from __future__ import annotations
-
 import struct
 from collections import namedtuple
 from collections.abc import Callable, Sequence
@@ -10,7 +8,7 @@ from typing import Any
 
 from ..instructions import KNOWN
 from ..procfs import UnreadableError
-from ..text import printable
+from ..terminal import printable
 from .memory import Memory, data_of
 
 MAGIC = b"drngcnt\0"

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import systemd
 from ..instructions import INSTRUCTIONS, KNOWN, WORDS
-from ..text import printable
+from ..terminal import printable
 from .libraries import Library
 from .look import Look
 from .services import Setting
@@ -102,8 +102,6 @@ def unserved(libraries: Sequence[Library], counters: Mapping[str, Any]) -> list[
 
 # ---- One process ----
 
-Reason = tuple[str, str]  # a key of REASONS, and what is known of this process
-
 
 def _named(libraries: Sequence[Library]) -> str:
     return printable(str(libraries[0])) if libraries else ""
@@ -116,9 +114,9 @@ def _overruled(look: Look, setting: Setting | None) -> str:
     return f"OPENSSL_CONF={printable(look.conf)}" if look.conf else "none"
 
 
-def _why_openssl(look: Look, setting: Setting | None, source: Source, started: float) -> Reason:
-    """The first that holds of a process whose libcrypto has been used, and has not loaded drng. `source` is the
-    openssl.cnf that it would read now."""
+def _why_openssl(look: Look, setting: Setting | None, source: Source, started: float) -> tuple[str, str]:
+    """The first key of REASONS that holds of a process whose libcrypto has been used, and has not loaded drng, and what
+    is known of this one. `source` is the openssl.cnf that it would read now."""
     used = [library for library in look.libraries if library.used]
     own = [library for library in used if not library.is_systems]
     old = [library for library in used if not library.has_providers]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who serves in each of some processes: each is looked at in a child, and some things are told by the others alone, by
-systemd, or by openssl.cnf. drng-enable asks of_unit() and of_processes(), and prints lines()."""
+systemd, or by openssl.cnf. drng-enable asks of_processes(), and prints lines()."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import Any
 from .. import aside, procfs, systemd
 from ..conf.probe import default_file
 from ..procfs import TargetError
-from ..terminal import Failure
-from ..text import printable
+from ..terminal import Failure, printable
 from . import services, verdict
 from .libraries import Known, Library
 from .look import Look, identify, inspect
-from .output import is_served, lines
+from .output import grouped, is_served, lines
 from .services import Setting
 from .sources import Source, source_of
+from .states import counted
 from .verdict import REBOOT, Process, judge
 
-__all__ = ["Process", "is_served", "lines", "of_processes", "of_unit"]
+__all__ = ["Process", "counted", "grouped", "is_served", "lines", "of_processes"]
 
 # For what a process has made to be looked at, its mappings and its environment: they are as long as it likes. Half of
 # what the collector has (MemoryMax=): beyond that the kernel would end all of it.
@@ -109,8 +109,3 @@ def of_processes(pids: Sequence[int]) -> list[Process]:
             why = printable(f"it cannot be looked at: {answer.reason}")
             found[pid] = judged(replace(first[pid], problem=why, missed=answer.reason == aside.OUT_OF_TIME))
     return [found[pid] for pid in first if pid in found]
-
-
-def of_unit(unit: str) -> list[Process]:
-    """None where it does not run."""
-    return of_processes(services.members_of(unit))
