@@ -100,7 +100,9 @@ def test_children_count_for_themselves() -> None:
         drawn, idle = int(process.do("fork 3")), int(process.do("fork 0"))
         family = {p["pid"]: p for p in as_json("--pid", str(process.pid))["processes"]}
         long = status("--long", "--pid", str(process.pid)).stdout
+        both = as_json("--pid", str(process.pid), str(drawn))["processes"]
     assert list(family) == [process.pid, drawn, idle]
+    assert [each["pid"] for each in both] == [*family], "and once, by whatever number it is asked for"
     assert family[process.pid]["requests"] >= 100
     # The primary's seed for the public generator, and three draws.
     assert [family[drawn][key] for key in ("requests", "fork-reseeds")] == [4, 2]
@@ -562,16 +564,24 @@ def test_what_is_no_name_of_a_service_is_not_asked_about(systemctl: Path, name: 
 
 
 def test_a_service_that_is_unknown_or_not_running(systemctl: Path) -> None:
-    """One that has failed is not stopped: monitoring is told."""
+    """One that has failed, or waits to be started again after that, is not stopped: monitoring is told."""
     write(systemctl / "proc", 11, FakeProcess())
+    write(systemctl / "proc", 12, FakeProcess(extra={"cgroup": b"0::/system.slice/begins.service\n"}))
     unit(systemctl, "unknown", load="not-found")
     unit(systemctl, "stopped", active="inactive")
     unit(systemctl, "failed", active="failed")
+    unit(systemctl, "again", active="activating")
+    unit(systemctl, "begins", active="activating")
+    for name in ("x.socket", "x.target", "x.slice", "x.device"):
+        (systemctl / name).write_text(f"LoadState=loaded\nActiveState=active\nId={name}")
     assert services.members_of("stopped") == []
+    assert services.members_of("begins") == [12]
     for name, words in (
         ("unknown", "systemd knows no service unknown"),
         ("failed", "failed: `systemctl status failed` says why"),
+        ("again", "activating: `systemctl status again` says why"),
         ("missing", "systemctl show: "),
+        *((f"x.{kind}", "this is no service") for kind in ("socket", "target", "slice", "device")),
     ):
         with pytest.raises(Failure, match=words):
             services.members_of(name)

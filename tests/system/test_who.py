@@ -14,19 +14,20 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scripts.drng import procfs, systemd
+from scripts.drng import CONF_DIR, OWN, TRIED, procfs, systemd
 from scripts.drng.conf import probe
 from scripts.drng.enable import changes
 from scripts.drng.paths import read_once
 from scripts.drng.status import libraries, look, memory, services, sources, verdict, who
 from tests.support.builds import CONF, RELEASE, need, said_by
 from tests.support.servers import SYSTEM_PYTHON, wait_for
+from tests.support.stats import COUNTERS, LIBRARY, without_drng
 from tests.support.targets import NOBODY, PINNED, as_json, status, target
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -206,9 +207,12 @@ def test_a_program_that_turns_fips_on_itself_is_served(profile: str) -> None:
 # ---- The reasons ----
 
 
-def includes(folder: Path) -> dict[str, str]:
-    (folder / "includes.cnf").write_text(".include /nowhere/x.cnf\n")
-    return {"OPENSSL_CONF": str(folder / "includes.cnf")}
+def includes(*paths: str) -> Callable[[Path], dict[str, str]]:
+    def named(folder: Path) -> dict[str, str]:
+        (folder / "includes.cnf").write_text("".join(f".include {path}\n" for path in paths))
+        return {"OPENSSL_CONF": str(folder / "includes.cnf")}
+
+    return named
 
 
 def fifo(folder: Path) -> dict[str, str]:
@@ -235,7 +239,9 @@ WHY: dict[str, tuple[int, Callable[[Path], dict[str, str]], tuple[str, str]]] = 
     # As packages have it, for the folders of any distribution.
     "nor where the linker looks": (0, no_module("drng.cnf", "\\$LIB/no"), ("module", "nobody")),
     "no file": (0, lambda folder: {"OPENSSL_CONF": str(folder / "none.cnf")}, ("not-readable", "OpenSSL")),
-    "no included file": (0, includes, ("not-readable", "OpenSSL")),
+    "no included file": (0, includes("/nowhere/x.cnf"), ("not-readable", "OpenSSL")),
+    "nor a profile": (0, includes(f"{CONF_DIR}/gone.cnf"), ("not-readable", "OpenSSL")),
+    "a trial that is over": (0, includes(OWN, TRIED), ("not-named", "OpenSSL")),
     # One line, and no time.
     "a FIFO": (NO_LOAD_CONFIG, fifo, ("not-readable", "OpenSSL")),
 }
@@ -339,6 +345,12 @@ def test_what_systemd_would_give_counts_from_its_own_change(strict: Path) -> Non
     assert verdict.judge(seen, None, elsewhere, 50.0).reason == "elsewhere"
 
 
+def test_a_variable_that_is_empty_is_no_file() -> None:
+    """It was taken for none, and the system's file, which libcrypto then does not read, for what it reads."""
+    with running(drawer(), {"OPENSSL_CONF": ""}) as pid:
+        assert look.inspect(pid).conf == services.openssl_conf("OPENSSL_CONF=", "x.service") == os.devnull
+
+
 def test_an_environment_that_is_a_title_is_none() -> None:
     environment = look.environment_of
     assert environment(b"A=b\0OPENSSL_CONF=/x\0OPENSSL_CONF=/y\0") == {b"A": b"b", b"OPENSSL_CONF": b"/x"}
@@ -365,6 +377,40 @@ int main(void)
     return (int)read(0, &byte, 1);
 }
 """
+
+
+WHEELS = libraries.Library("/w/_rust.abi3.so", "OpenSSL 3.5.1", False, False, True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "cure"),
+    [
+        ({}, "drng-enable on a"),
+        ({"conf": "/x.cnf"}, ""),
+        ({"conf": None}, ""),
+        ({"is_secure": True}, ""),
+        ({"unit": "session-1.scope"}, ""),
+        ({"libraries": (LIBRARY,)}, ""),
+    ],
+)
+def test_a_libcrypto_that_looks_for_openssl_cnf_elsewhere_is_led_to_it(changes: dict[str, Any], cure: str) -> None:
+    """As that of a wheel: the system's file, which was advised, it never reads. A service's own, by OPENSSL_CONF, it
+    does, but not if it ignores that variable, or has it already."""
+    source = sources.Source("/etc/ssl/openssl.cnf", True, names_drng=True, module="/m/drng.so")
+    alone = without_drng(source=source, **{"conf": "", "libraries": (WHEELS,), **changes})
+    assert (alone.reason, alone.cure) == ("own-context", cure)
+    if "libraries" not in changes:
+        both = replace(alone, libraries=(LIBRARY, WHEELS), counters=COUNTERS)
+        found = verdict.judge(
+            look.Look(**{each.name: getattr(both, each.name) for each in fields(look.Look)}), None, source, 1.0
+        )
+        assert (found.served_by, found.reason, found.cure) == ("partly", "other-libcrypto", cure)
+
+
+def test_who_ignores_the_variable_is_led_to_the_system_at_once() -> None:
+    """As squid's workers: `drng-enable on squid` was advised, and then the system."""
+    found = without_drng(unit="squid.service", is_secure=True, conf="")
+    assert (found.reason, found.cure) == ("not-named", "drng-enable on --system")
 
 
 def test_libcrypto_is_linked_into_it(folder: Path) -> None:

@@ -13,15 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 
-from .. import CONF_DIR
+from .. import CONF_DIR, TRIAL
 from ..files import Place, opened
 from ..paths import LIMIT, FileError
 from ..terminal import Failure, Output, Unchanged
 from .texts import decode
 
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-
-TRIAL = "/run/drng"  # for files of a trial, which go with the machine's next start
 
 # Folders that go with the last file in them; and others in which a killed run may have left one.
 OURS = ("/etc/systemd/system/*.service.d", "/run/systemd/system/*.service.d", TRIAL, CONF_DIR)

@@ -9,14 +9,13 @@ read what is root's; a credential of the same text is then the check that the fi
 import glob
 from pathlib import Path
 
-from .. import CONF_DIR, systemd
+from .. import CONF_DIR, OWN, TRIAL, systemd
 from ..conf.probe import Probe
 from ..status import who
 from ..terminal import Failure, Unchanged, complain
 from . import restart, texts
 from .arguments import PROFILES, Request
-from .changes import TRIAL, File, read
-from .system import OWN as SYSTEM
+from .changes import File, read
 from .target import Target, conf_path, named_conf, probe, read_roots
 from .texts import Head, encode, head_of
 
@@ -48,9 +47,9 @@ class Service(Target):
             trial: (f"{units}/{self.unit}.d/{drop_in}", f"{folder}/{name}.cnf")
             for trial, units, drop_in, folder in ((False, UNITS, DROP_IN, CONF_DIR), (True, RUN, TRIED, TRIAL))
         }
-        if self.places[False][1] == SYSTEM or name in (file.removesuffix(".cnf") for file in PROFILES.values()):
+        if self.places[False][1] == OWN or name in (file.removesuffix(".cnf") for file in PROFILES.values()):
             raise Unchanged(f"{self.places[False][1]}, in which {name} would have its lines, is drng's own file")
-        self.is_under_ours = head_of(read(SYSTEM)) is not None
+        self.is_under_ours = head_of(read(OWN)) is not None
         self.ours = {path: read(path) for both in self.places.values() for path in both}
         # The other file of a trial stays below /run: those that run name it.
         self.trials = self.places[True][:1]
@@ -165,5 +164,5 @@ def switched_on() -> list[str]:
     """Those, too, of which a killed run has left the file without the drop-in."""
     found = drop_ins(UNITS, DROP_IN) | drop_ins(RUN, TRIED)
     files = [Path(path) for folder in (CONF_DIR, TRIAL) for path in glob.glob(f"{folder}/*.cnf")]
-    found |= {str(path): path.stem for path in files if path.name != Path(SYSTEM).name and not path.is_symlink()}
+    found |= {str(path): path.stem for path in files if path.name != Path(OWN).name and not path.is_symlink()}
     return sorted({service for path, service in found.items() if _is_ours(path)})

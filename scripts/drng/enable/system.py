@@ -10,18 +10,16 @@ from __future__ import annotations
 import os
 import re
 
-from .. import CONF_DIR
+from .. import OWN, TRIED
 from ..conf.meaning import named_sections
 from ..conf.probe import Probe
 from ..terminal import Failure, Unchanged, UsageError
 from . import texts
 from .arguments import Request
-from .changes import TRIAL, File, read
+from .changes import File, read
 from .target import Target, conf_path, named_conf, probe, read_roots
 from .texts import Head, decode, encode
 
-# The first includes the second during a trial, and does nothing when a restart has taken that away.
-OWN, TRIED = f"{CONF_DIR}/system.cnf", f"{TRIAL}/system.cnf"
 ENDED = "trial"  # in the place of a profile
 
 FOLDER = "/etc/pki/tls/openssl.d"

@@ -10,9 +10,9 @@ import os
 import sys
 import time
 
-from .. import systemd
+from .. import TRIED, systemd
 from ..terminal import Unchanged
-from . import service, system
+from . import service
 
 # systemd makes the timer, and the service that it starts, without files of ours. What could not be switched off,
 # because of a lock or a full disk, is tried again.
@@ -24,7 +24,7 @@ TRANSIENT = "/run/systemd/transient"
 def under_way() -> list[str]:
     """What is on trial, as it is typed."""
     names = sorted(service.drop_ins(service.RUN, service.TRIED).values())
-    return names + ["--system"] * os.path.exists(system.TRIED)
+    return names + ["--system"] * os.path.exists(TRIED)
 
 
 def finish(*, by_timer: bool = False) -> None:

@@ -105,7 +105,7 @@ def show_units_to_restart(processes: list[Process]) -> int:
 
 def show_processes(arguments: argparse.Namespace) -> int:
     groups, missing = look_for(arguments)
-    processes = [process for group in groups for process in group.processes]
+    processes = [*{process.pid: process for group in groups for process in group.processes}.values()]
     if arguments.check:
         found = output.check_all(processes) if arguments.all and groups else [each.checked() for each in groups]
         return print_check([*((CANNOT_TELL, said) for said in missing), *found])

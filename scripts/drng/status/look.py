@@ -45,7 +45,8 @@ class Look:
     uncounted: str = ""  # why the drng.so that it has loaded has none
     serves_nothing: bool = False  # that drng.so refused to load, or has been unloaded
     is_replaced: bool = False  # its file is not what it was any more
-    conf: str | None = None  # OPENSSL_CONF in its environment; None where its title has been written over that
+    # OPENSSL_CONF in its environment, /dev/null if that is empty; None where its title has been written over it.
+    conf: str | None = None
     is_secure: bool = False  # AT_SECURE: libcrypto takes no variable for true
     mounts_of: int = 0  # whose list of mounts has its files: its own, or that of a process above it
 
@@ -81,7 +82,8 @@ def environment_of(raw: bytes) -> dict[bytes, bytes] | None:
 def _conf(entry: int) -> str | None:
     with contextlib.suppress(OSError):
         found = environment_of(procfs.read_entry(entry, "environ"))
-        return None if found is None else os.fsdecode(found.get(b"OPENSSL_CONF", b""))
+        path = (found or {}).get(b"OPENSSL_CONF")
+        return None if found is None else "" if path is None else os.fsdecode(path) or os.devnull
     return None
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -27,9 +28,9 @@ class Setting(NamedTuple):
 
 
 def openssl_conf(environment: str, unit: str) -> str | None:
-    """The value of OPENSSL_CONF in systemd's list."""
+    """The value of OPENSSL_CONF in systemd's list; an empty one is no file, as in look.py."""
     found = [word.partition("=")[2] for word in systemd.words(environment) if word.startswith("OPENSSL_CONF=")]
-    return found[0].replace("%d", f"/run/credentials/{unit}") if found else None
+    return found[0].replace("%d", f"/run/credentials/{unit}") or os.devnull if found else None
 
 
 def credential(files: Sequence[str]) -> bytes | None:
@@ -71,10 +72,13 @@ def members_of(service: str) -> list[int]:
     if not systemd.is_running():
         raise TargetError("systemd does not run here, so services have no names: use --pid")
     known = systemd.show(service, "Id,LoadState,ActiveState", seconds=30)
-    members = [pid for pid in procfs.numbers() if _unit_of(pid) == known.get("Id")]
+    if not known.get("Id", "").endswith((".service", ".scope")):
+        raise TargetError("this is no service")
+    members = [pid for pid in procfs.numbers() if _unit_of(pid) == known["Id"]]
     # What runs although its file has gone has processes still.
     if known.get("LoadState") == "not-found" and not members:
         raise TargetError(f"systemd knows no service {service}")
-    if not members and known.get("ActiveState") == "failed":
-        raise TargetError(f"failed: `systemctl status {service}` says why")
+    # One that is activating without a process waits to be started again.
+    if not members and (state := known.get("ActiveState")) in ("failed", "activating"):
+        raise TargetError(f"{state}: `systemctl status {service}` says why")
     return members

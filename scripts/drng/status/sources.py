@@ -5,6 +5,7 @@ process sees the same file; of any other the answer is `elsewhere`, with the com
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import os
 import re
@@ -13,6 +14,7 @@ import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .. import OWN, TRIED
 from ..conf import meaning
 from ..conf.probe import probe
 from ..paths import FileError, OthersError, by_the_linker, read_once
@@ -23,6 +25,9 @@ MOST_MOUNTS = 8 << 20
 
 # What drng-enable has systemd write when the service starts, and take away when it stops.
 CREDENTIAL = re.compile(r"/run/credentials/[^/]+/drng\.cnf")
+
+# Includes of drng-enable's that a trial which is over, or a removed package, has left: they name nothing.
+LEFT = [f"{path}: {os.strerror(errno.ENOENT)}" for path in (OWN, TRIED)]
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,8 @@ def read(path: str, text: bytes | None = None) -> Source:
         return _there(path, str(error))
     drng, random = meaning.named_sections(found).drng, meaning.generators_of(found)
     query = random.get("properties", "").replace(" ", "").split(",")
-    included = f"{path}, which includes what cannot be read: {found.passed_over[0]}" if found.passed_over else ""
+    lost = [why for why in found.passed_over if why not in LEFT]
+    included = f"{path}, which includes what cannot be read: {lost[0]}" if lost else ""
     module = meaning.undotted(found.section(drng)).get("module", "")
     file = os.path.join(found.modules, module or "drng.so")
     return Source(
@@ -110,7 +116,7 @@ def read(path: str, text: bytes | None = None) -> Source:
 
 def source_of(look: Look, path: str, text: bytes | None) -> Source:
     """What it would read, with `text` in a file that systemd writes; an OSError where it has ended."""
-    if text is not None:
+    if text is not None or path == os.devnull:
         return read(path, text)
     if not path.startswith("/"):
         return _there(path, f"its OPENSSL_CONF, {shlex.quote(path)}, begins in its working directory")

@@ -32,7 +32,7 @@ RESTART = {
 SECURE = "it runs with another user's rights or with capabilities (AT_SECURE), so libcrypto ignores OPENSSL_CONF"
 NO_FILE = (
     "it ignores the line openssl_conf (OPENSSL_INIT_NO_LOAD_CONFIG; Node.js without --openssl-shared-config), draws in "
-    "a context of its own, or has another OPENSSL_MODULES"
+    "a context of its own, or has another OPENSSL_MODULES or OPENSSLDIR"
 )
 CLEARED = (
     "its start script, EnvironmentFile= or program clears or changes the environment: set OPENSSL_CONF there "
@@ -44,8 +44,8 @@ REASONS = {
     "no-variable": ("its unit sets OPENSSL_CONF, and the process has {}", CLEARED),
     "no-providers": ("it has {}, which has no providers", "another build of the program"),
     "own-libcrypto": ("{} finds no module", "give the whole path of drng.so as `module =` in openssl.cnf"),
-    "other-libcrypto": ("{} draws without drng", "drng-enable on --system"),
-    "own-context": (NO_FILE, ""),
+    "other-libcrypto": ("{} draws without drng", "drng-enable on {unit}"),
+    "own-context": (NO_FILE, "drng-enable on {unit}"),
     "not-readable": ("it cannot read its openssl.cnf: {}", ""),
     "module": ("{}", "drng-conf {file}"),
     "not-named": ("no openssl.cnf that it reads names drng", "drng-enable on {unit}"),
@@ -142,7 +142,13 @@ def _why_openssl(look: Look, setting: Setting | None, source: Source, started: f
 
 def told(look: Look, source: Source, reason: str, detail: str = "") -> dict[str, Any]:
     said, todo = REASONS[reason]
-    if "{unit}" in todo and not systemd.can_be_restarted(look.unit):
+    is_service = systemd.can_be_restarted(look.unit)
+    if reason in ("other-libcrypto", "own-context"):
+        # Whose libcrypto looks for openssl.cnf elsewhere, as a wheel's does, is led to one by the variable, unless it
+        # ignores that, or has it.
+        own = any(library.used and not library.is_systems for library in look.libraries)
+        todo *= own and is_service and look.conf == "" and not look.is_secure
+    elif "{unit}" in todo and (not is_service or (look.is_secure and reason == "not-named")):
         todo = "restart it" if reason == "started-before" else "drng-enable on --system"
     file, unit = printable(shlex.quote(source.path)), shlex.quote(short(look.unit))
     return {"reason": reason, "why": said.format(detail), "cure": todo.format(unit=unit, file=file, there=source.there)}
