@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from scripts.drng import aside
-from scripts.drng.conf import libcrypto
+from scripts.drng.conf import libcrypto, meaning, probe
 from tests.support.builds import CONF, RELEASE, ROOT, has_random_provider, served_by_drng
 from tests.support.image import NOBODY
 from tests.support.keys import keys_of_drng_conf, keys_of_the_provider
@@ -96,6 +96,32 @@ MISTAKES = [
 def test_a_mistake_is_said_and_the_status_is_one(tmp_path: Path, old: str, new: str, words: str) -> None:
     result = drng_conf(changed(tmp_path, old, new))
     assert (result.returncode, words in result.stderr) == (1, True), result.stderr
+
+
+@pytest.mark.parametrize(
+    ("value", "is_good"),
+    [
+        ("0", True),
+        ("1024", True),
+        ("0" * 5000 + "1024", True),
+        ("9" * 5000, False),
+        ("1023", False),
+        ("\u0661024", False),
+    ],
+    ids=lambda value: str(value)[:4],
+)
+def test_a_number_may_have_as_many_digits_as_it_likes(value: str, is_good: bool) -> None:
+    """int() takes 4,300: "an error of drng-conf itself" was said. Zeros in front count for the provider, too."""
+    assert meaning.allows("reseed_bytes", value) == is_good
+
+
+def test_a_mark_of_utf_8_before_an_include_is_passed_over(tmp_path: Path) -> None:
+    """As libcrypto does it, in the first line of the first file."""
+    path = tmp_path / "openssl.cnf"
+    path.write_bytes(b"\xef\xbb\xbf.include " + str(CONF / "drng.cnf").encode() + b"\n")
+    found = probe.probe(path.read_bytes(), str(path), load=False)
+    assert (found.problem, found.files) == ("", [str(CONF / "drng.cnf")])
+    assert meaning.named_sections(found).drng
 
 
 def test_an_abbreviated_key_is_no_mistake(tmp_path: Path) -> None:

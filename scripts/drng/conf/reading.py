@@ -15,6 +15,8 @@ Section = dict[str, str]
 
 MOST_FILES = 256
 
+BOM = b"\xef\xbb\xbf"  # libcrypto passes over it in the first file
+
 # A line that ends with a backslash, and not with two, goes on in the next.
 LINE = re.compile(rb"(?:[^\n]*?(?<!\\)\\\r*\n)*[^\n]*(?:\n|\Z)")
 # As config(5) has it; and what libcrypto takes for one, too: .includes PATH, section::.include PATH.
@@ -39,7 +41,7 @@ class Whole:
     def add(self, text: bytes, above: tuple[str, ...]) -> None:
         """The text of the last of the files, each of which includes the next."""
         number = 1
-        for physical in LINE.findall(text):
+        for physical in LINE.findall(text if above[1:] else text.removeprefix(BOM)):
             line = re.sub(rb"\\\r*\n", b"", physical)
             if found := INCLUDE.fullmatch(line):
                 self._include(os.fsdecode(re.sub(rb"\\(.)", rb"\1", found[1].strip())), above)
