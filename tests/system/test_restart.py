@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from scripts.drng import procfs, systemd
+from scripts.drng.enable import restart
 from scripts.drng.status import command, look, output, services, verdict, who
 from scripts.drng.status.sources import Source, changed
 from tests.support.builds import CONF, ROOT, need
@@ -167,6 +168,20 @@ def test_the_start_of_a_process() -> None:
         process.kill()
     assert abs(procfs.started_at(found.ticks) - before) < 5
     assert found.owner == procfs.owner_name(os.geteuid())
+
+
+def test_the_journal_is_asked_for_all_since_the_restart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounded up, the time was later than what the unit had said."""
+    asked: list[str] = []
+
+    def run(name: str, *words: str) -> subprocess.CompletedProcess[str]:
+        asked.extend(words)
+        return subprocess.CompletedProcess([name], 0, "its own words\n")
+
+    monkeypatch.setattr(systemd, "run", run)
+    monkeypatch.setattr(restart, "state", lambda _: {})
+    assert restart._reason("t.service", 1000.7) == "its own words"
+    assert [word for word in asked if word.startswith("--since=")] == ["--since=@1000.700"]
 
 
 # ---- The line has an end ----

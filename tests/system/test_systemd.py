@@ -16,6 +16,7 @@ from tests.support.booted import Machine, booted
 from tests.support.builds import need
 from tests.support.servers import wait_for
 
+SYSTEM = ("on", "--system", "--profile", "strict")
 OWN, CREDENTIAL = "/etc/ssl/drng/t.cnf", "/run/credentials/t.service/drng.cnf"
 DROP_IN = "/etc/systemd/system/t.service.d/drng.conf"
 
@@ -200,6 +201,8 @@ def test_strict_does_not_start_without_the_module(service: Machine) -> None:
     service.run("mv", module, "/root/drng.so")
     try:
         assert not starts(service)
+        (found,) = [entry for entry in service.enable(status=3)["targets"] if entry["name"] == "t"]
+        assert (found["served"], "failed: " in found["said"][0]) == (False, True)
     finally:
         service.run("mv", "/root/drng.so", module)
     assert starts(service)
@@ -213,6 +216,8 @@ def test_a_template_has_it_for_all_of_its_instances(service: Machine) -> None:
     service.run("systemctl", "start", "t.many@7-127.0.0.1:9090")
     served = service.run("drng-status", "--check", "t.many@7-127.0.0.1:9090", check=False)
     assert served.returncode == 0, served.stdout
+    (found,) = [entry for entry in service.enable()["targets"] if entry["name"] == "t.many@"]
+    assert "drng serves 1 of 1" in found["said"][0]
 
 
 @pytest.mark.parametrize("user", ["", "User=nobody"])
@@ -294,6 +299,7 @@ def test_an_alias_is_the_unit_that_it_leads_to(service: Machine) -> None:
     (found,) = service.enable("on", "t.other")["targets"]
     assert found["name"] == "t"
     assert show(service, "Environment") == f"OPENSSL_CONF={CREDENTIAL}"
+    assert len(service.enable("off", "t.other", "t")["targets"]) == 1
 
 
 def test_an_openssl_cnf_that_never_answers_keeps_nothing_on(service: Machine) -> None:
@@ -386,12 +392,16 @@ def said_of(done: dict[str, Any]) -> list[str]:
 def test_only_what_has_changed_is_restarted(service: Machine) -> None:
     """In 1.0.0 every unit with libcrypto was, each time, also by `off --all` where it never had drng."""
     server(service)
+    given = "Environment=OPENSSL_CONF=/etc/ssl/drng/drng.cnf"
+    service.unit("t.given.service", SERVER.format(program="/usr/bin/python3", more=given))
     service.unit(
         "t.own.service", SERVER.format(program="/usr/bin/env OPENSSL_CONF=/dev/null /usr/bin/python3", more="")
     )
-    service.run("systemctl", "start", "t", "t.own")
-    wait_for(lambda: uses_libcrypto(service) and uses_libcrypto(service, "t.own"), "their processes to draw")
-    before = invocation(service)
+    service.run("systemctl", "start", "t", "t.own", "t.given")
+    wait_for(
+        lambda: all(uses_libcrypto(service, unit) for unit in ("t", "t.own", "t.given")), "their processes to draw"
+    )
+    before, as_given = invocation(service), invocation(service, "t.given")
     service.enable("on", "--system", "--profile", "strict", "--restart", status=3)
     assert invocation(service) != before
     before = invocation(service), invocation(service, "t.own")
@@ -400,6 +410,45 @@ def test_only_what_has_changed_is_restarted(service: Machine) -> None:
     assert service.enable("off", "--all", "--restart")["changed"]
     assert invocation(service) != before[0], "drng served it"
     assert invocation(service, "t.own") == before[1], "and not this one"
+    service.enable("off", "t.given", "--restart")
+    assert invocation(service, "t.given") == as_given, "nor what an administrator has given drng"
+
+
+def test_a_line_that_is_younger_than_what_runs(service: Machine) -> None:
+    """An upgrade has replaced openssl.cnf, and restarted t: `on` brings back the line, and the files that it leads to
+    are as old as they were. t was left as it was, with 0."""
+    stock = service.read("/etc/ssl/openssl.cnf")
+    service.enable(*SYSTEM)
+    service.write("/etc/ssl/openssl.cnf", stock)
+    server(service)
+    assert starts(service)
+    wait_for(lambda: uses_libcrypto(service), "its process to draw")
+    before = invocation(service)
+    service.enable(*SYSTEM, "--restart")
+    assert invocation(service) != before
+    before = invocation(service)
+    service.enable(*SYSTEM, "--restart")
+    assert invocation(service) == before
+
+
+def test_off_restarts_what_has_its_own_file_where_the_system_is_on(service: Machine) -> None:
+    """And that alone: it was restarted each time."""
+    server(service)
+    service.enable(*SYSTEM)
+    service.enable("on", "t", "--profile", "permissive")
+    assert starts(service)
+    wait_for(lambda: uses_libcrypto(service), "its process to draw")
+    for changes in (lambda: service.enable("off", "t", "--restart"), lambda: service.enable("on", "t", "--restart")):
+        before = invocation(service)
+        changes()
+        assert invocation(service) != before
+    before = invocation(service)
+    service.enable("off", "t")
+    service.enable("off", "t", "--restart")
+    assert invocation(service) != before, "it had been switched off, and not restarted"
+    before = invocation(service)
+    assert not service.enable("off", "t", "--restart")["changed"]
+    assert invocation(service) == before
 
 
 def test_what_has_read_a_file_that_goes_is_restarted(service: Machine) -> None:

@@ -108,6 +108,21 @@ def test_a_service_is_tried_and_confirmed(machine: Machine, user: str) -> None:
     machine.enable("off", "t", "--restart")
 
 
+def test_confirm_checks_what_it_writes(machine: Machine) -> None:
+    """drng's file was made anew for an openssl.cnf that somebody's edit had broken: its policy was lost once that was
+    mended."""
+    policy = "openssl_conf = mine\n[mine]\nssl_conf = tls\n[tls]\nsystem_default = all\n[all]\nMinProtocol = TLSv1.3\n"
+    machine.write(CONF, policy)
+    machine.enable(*SYSTEM, *LONG)
+    whole, tried = machine.read(CONF), machine.read("/run/drng/system.cnf")
+    machine.write(CONF, f"{whole}[broken\n")
+    assert "does not load as it is" in refused(machine, "confirm")
+    assert below_run(machine) == TRIED
+    machine.write(CONF, whole)
+    machine.enable("confirm")
+    assert machine.read(OWN) == tried
+
+
 def test_there_is_one_trial_at_a_time(machine: Machine) -> None:
     machine.enable("on", "t", *LONG)
     assert "t: on trial" in refused(machine, *SYSTEM, *LONG)

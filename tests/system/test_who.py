@@ -22,12 +22,12 @@ import pytest
 
 from scripts.drng import CONF_DIR, OWN, TRIED, procfs, systemd
 from scripts.drng.conf import probe
-from scripts.drng.enable import changes
+from scripts.drng.enable import changes, service
 from scripts.drng.paths import read_once
 from scripts.drng.status import libraries, look, memory, services, sources, verdict, who
 from tests.support.builds import CONF, RELEASE, need, said_by
 from tests.support.servers import SYSTEM_PYTHON, wait_for
-from tests.support.stats import COUNTERS, LIBRARY, without_drng
+from tests.support.stats import COUNTERS, LIBRARY, made_up, without_drng
 from tests.support.targets import NOBODY, PINNED, as_json, status, target
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -463,6 +463,17 @@ def test_what_drng_enable_is_told() -> None:
     assert lines[0].startswith("drng serves 1 of 2 processes") or served[0].served_by == "fallback"
     assert f"PID {bad.pid}" in lines[1] and "drng-enable on" in lines[1]
     assert who.is_served([]) and who.lines([]) == ["stopped"]
+
+
+def test_of_many_reasons_the_first_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not how many more there are."""
+    files = [sources.Source(f"/{i}.cnf", True, problem=f"/{i}.cnf: Permission denied") for i in range(7)]
+    found = [made_up(9), *(without_drng(i, source=files[i]) for i in range(7))]
+    seen = service.Service("t")
+    monkeypatch.setattr(systemd, "is_running", lambda: True)
+    monkeypatch.setattr(services, "members_of", lambda _: [])
+    monkeypatch.setattr(who, "of_processes", lambda _: found)
+    assert seen.look().endswith("it cannot read its openssl.cnf: /0.cnf: Permission denied")
 
 
 # ---- What root leaves alone ----

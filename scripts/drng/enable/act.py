@@ -4,15 +4,15 @@
 import contextlib
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import systemd
-from ..status import who
+from ..status import services, who
 from ..terminal import Failure, Interrupted, Output, Unchanged
 from . import changes, restart, trial
 from .arguments import Request
-from .service import Service, switched_on
+from .service import VARIABLE, Service, switched_on
 from .system import System
 from .target import Target
 
@@ -32,7 +32,8 @@ def targets_of(request: Request) -> list[Target]:
         typed = [*switched_on(), System.typed]
     else:
         typed = request.services + [System.typed] * request.system
-    return [System() if name == System.typed else Service(name) for name in typed]
+    found = [System() if name == System.typed else Service(name) for name in typed]
+    return [*{target.name: target for target in found}.values()]  # an alias is its unit
 
 
 class Change:
@@ -72,15 +73,22 @@ class Change:
 # ---- Restarts ----
 
 
-def restart_one(change: Change, target: Target, unit: str, processes: list[who.Process]) -> None:
-    """One that is to be other than it is: it is on and started before, or is off and still has drng, or a file that has
-    just gone. Of a service that is on, it is said in any case who serves."""
+def restart_one(
+    change: Change, target: Target, unit: str, processes: list[who.Process], given: Mapping[str, services.Setting]
+) -> None:
+    """One that is to be other than it is: it is on and started before; or is off, and has a file that has gone, or drng
+    although nothing gives it that any more. Of a service that is on, it is said in any case who serves."""
     known, is_asked = restart.state(unit), bool(target.head and target.unit)
     if target.head:
         since = restart.started(known)
         is_due = any(os.stat(path).st_mtime > since for path in target.ours if os.path.exists(path))
+        # The line that leads to those files may be younger than they are.
+        is_due |= any(each.reason == "started-before" for each in processes)
     else:
-        is_due = bool(target.unit and target.changed) or any(each.counters for each in processes)
+        path = given[unit].path if unit in given else None
+        gone = [each for each in processes if f"{VARIABLE}={each.conf}" in target.variables and each.conf != path]
+        is_due = bool((target.unit and target.changed) or gone)
+        is_due |= path is None and not System().head and any(each.counters for each in processes)
     left = restart.why_left(unit, known) if is_due else ""
     if is_due and not left:
         change.ran.append(unit)
@@ -98,17 +106,19 @@ def restart_one(change: Change, target: Target, unit: str, processes: list[who.P
 
 
 def restart_all(change: Change, targets: Sequence[Target]) -> None:
-    """Of a service, its unit; of the system, every unit with libcrypto that is no target and has no file of its own."""
-    own = {target.unit for target in targets} | {f"{name}.service" for name in switched_on()}
+    """Of a service, its unit; of the system, every unit with libcrypto that is no target, and to which systemd gives no
+    openssl.cnf."""
+    given = services.settings()
+    own = {target.unit for target in targets} | {*given}
     for target in targets:
         if target.unit.endswith("@.service"):
             target.say("a template: instances that start from now on have it")
         elif target.unit:
-            restart_one(change, target, target.unit, restart.looked_at(target.unit))
+            restart_one(change, target, target.unit, restart.looked_at(target.unit), given)
         else:
             for unit, processes in restart.by_unit().items():
                 if unit not in own:
-                    restart_one(change, target, unit, processes)
+                    restart_one(change, target, unit, processes, given)
 
 
 # ---- on, off, confirm ----
@@ -170,7 +180,7 @@ def confirm(request: Request) -> tuple[list[Target], Answer]:
     targets = [target for target in targets_of(request) if target.head]
     if not targets:
         raise Unchanged("nothing is on trial, so there is nothing to confirm")
-    files = [file for target in targets if target.head for file in target.files(target.head, trial=False)]
+    files = [file for target in targets for file in target.on(request)]
     files += [changes.File(path, target.ours[path], None) for target in targets for path in target.trials]
     change = Change(files)
     with change.or_put_back():

@@ -61,7 +61,7 @@ def _comes_up(unit: str) -> bool:
 
 def _reason(unit: str, since: float) -> str:
     """The unit's own: what it has said, or what systemd knows."""
-    words = ["--output=cat", "--no-pager", "--quiet", f"--lines={LINES}", f"--since=@{since:.0f}", f"--unit={unit}"]
+    words = ["--output=cat", "--no-pager", "--quiet", f"--lines={LINES}", f"--since=@{since:.3f}", f"--unit={unit}"]
     said = [line for line in systemd.run("journalctl", *words).stdout.splitlines() if line.strip()]
     known = state(unit)
     return "\n".join(said or [f"Result={known.get('Result')}, status {known.get('ExecMainStatus')}"])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .. import CONF_DIR, OWN, TRIAL, systemd
 from ..conf.probe import Probe
-from ..status import who
+from ..status import services, who
 from ..terminal import Failure, Unchanged, complain
 from . import restart, texts
 from .arguments import PROFILES, Request
@@ -55,6 +55,10 @@ class Service(Target):
         self.trials = self.places[True][:1]
         if state == "not-found" and not any(self.ours.values()):
             raise Unchanged(self.missing)
+        # Or its template's; and where systemd puts the credential.
+        names = (name, f"{name.partition('@')[0]}@")
+        files = [f"{folder}/{each}.cnf" for folder in (CONF_DIR, TRIAL) for each in names]
+        self.variables = [f"{VARIABLE}={path}" for path in (*files, f"/run/credentials/{self.asked}/{CREDENTIAL}")]
         self.tried = self.ours[self.trials[0]] is not None
         drop_in, own = self.places[self.tried]
         self.head = head_of(self.ours[drop_in])
@@ -110,18 +114,11 @@ class Service(Target):
     def after(self, head: Head) -> Probe:
         return probe(encode(self._text(head)), self.places[False][1])
 
-    def _ours(self) -> list[str]:
-        """The variable with each value that is ours, or its template's: the file, or where systemd puts the
-        credential."""
-        template = f"{self.name.partition('@')[0]}@"
-        files = [f"{folder}/{name}.cnf" for folder in (CONF_DIR, TRIAL) for name in (self.name, template)]
-        return [f"{VARIABLE}={value}" for value in (*files, f"/run/credentials/{self.asked}/{CREDENTIAL}")]
-
     def _fought(self, known: dict[str, str]) -> str:
         """Whatever else sets the variable wins over us or loses by the name of its file: it is not fought."""
         look = f"(systemctl cat {self.name})"
         for word in systemd.words(known.get("Environment", "")):
-            if word.startswith("OPENSSL_") and word not in self._ours():
+            if word.startswith("OPENSSL_") and word not in self.variables:
                 return f"{self.unit} sets {word} already: remove that line first {look}"
         if VARIABLE in systemd.words(known.get("UnsetEnvironment", "")):
             return f"{self.unit} takes {VARIABLE} away, by UnsetEnvironment {look}"
@@ -131,17 +128,18 @@ class Service(Target):
         if not self.known:
             return ""
         known = systemd.show(self.asked, PROPERTIES)
-        has = {*systemd.words(known.get("Environment", ""))} & {*self._ours()}
+        has = {*systemd.words(known.get("Environment", ""))} & {*self.variables}
         lost = self.missing or f"another drop-in takes {VARIABLE} away (systemctl cat {self.name})"
         return self._fought(known) or ("" if has else lost)
 
     def look(self) -> str:
         if not systemd.is_running():
             return "systemd does not run here"
-        processes = restart.looked_at(self.unit)
+        members = services.instances_of(self.unit) if self.name.endswith("@") else services.members_of(self.unit)
+        processes = who.of_processes(members)
         self.processes, self.is_served = [restart.facts(each) for each in processes], who.is_served(processes)
         first, *rest = who.lines(processes) if processes else ["not running"]
-        return f"{first}: {rest[-1]}" if rest else first
+        return ": ".join([first, *rest[:1]])
 
 
 def _is_ours(path: str) -> bool:

@@ -8,6 +8,7 @@ import contextlib
 import functools
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 from ..conf.command import not_installed
@@ -76,6 +77,7 @@ class Target(ABC):
     is_under_ours = False  # what we have written may be what activates drng in the file that our lines stand behind
     ours: dict[str, bytes | None]  # drng's own files, as they are
     trials: tuple[str, ...] = ()  # those of them that a confirmed trial does without
+    variables: Sequence[str] = ()  # OPENSSL_CONF, with each value that leads to them
 
     def __init__(self) -> None:
         self.notes: list[str] = []  # what is said beside it

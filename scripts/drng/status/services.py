@@ -65,6 +65,11 @@ def _unit_of(pid: int) -> str:
     return systemd.NONE
 
 
+def instances_of(template: str) -> list[int]:
+    """The processes of all that run of it, by what stands before the @."""
+    return [pid for pid in procfs.numbers() if _unit_of(pid).partition("@")[0] == template.partition("@")[0]]
+
+
 def members_of(service: str) -> list[int]:
     """The processes of a service; none where it has been stopped. An alias is the unit that it leads to."""
     if not NAME.fullmatch(service):
