@@ -38,7 +38,7 @@ def off_and_running(machine: Machine) -> Iterator[None]:
 
 def served_by(target: dict[str, Any]) -> dict[str, int]:
     """How many processes each serves; those without libcrypto are nobody's."""
-    names = [process["served_by"] for process in target["processes"] if process["served_by"] != "-"]
+    names = [process["served-by"] for process in target["processes"] if process["served-by"] != "-"]
     return {name: names.count(name) for name in names}
 
 
@@ -59,7 +59,7 @@ def test_squid_s_workers_ignore_the_variable(machine: Machine) -> None:
     machine.enable("off", "squid")
     (system,) = machine.enable("on", "--system", "--profile", "strict", "--restart")["targets"]
     served = [process for process in system["processes"] if process["unit"] == "squid.service"]
-    assert {process["served_by"] for process in served} - {"-"} == {"drng"}
+    assert {process["served-by"] for process in served} - {"-"} == {"drng"}
 
 
 def test_postgresql_s_cluster_drops_the_variable(machine: Machine) -> None:

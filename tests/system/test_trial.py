@@ -97,7 +97,7 @@ def test_a_service_is_tried_and_confirmed(machine: Machine, user: str) -> None:
     machine.unit("t.service", SERVER.format(more=user))
     machine.run("systemctl", "start", "t")
     (found,) = machine.enable("on", "t", *LONG, "--restart")["targets"]
-    assert {process["served_by"] for process in found["processes"]} == {"drng"}
+    assert {process["served-by"] for process in found["processes"]} == {"drng"}
     assert found["file"].startswith("/run/")
     assert machine.run("sh", "-c", "ls -d /etc/systemd/system/t.service.d /etc/ssl/drng/t.*", check=False).stdout == ""
     assert "drng-enable confirm" in refused(machine, "on", "t")

@@ -99,7 +99,7 @@ def restart_one(
     first, *rest = [left] if left else who.lines(processes) if processes else ["no process of it runs"]
     for line in [f"{'restarted; ' * (is_due and not left)}{first}", *(rest if target.head else [])]:
         target.say(line if target.unit else f"{unit}: {line}")
-    target.processes += map(restart.facts, [] if left else processes)
+    target.processes += map(who.process_json, [] if left else processes)
     # Of the system some units always wait for a reboot.
     target.is_unserved |= (is_asked if left else bool(target.head)) and not who.is_served(processes)
     target.is_unserved |= is_asked and not left and not who.counted(processes)

@@ -3,7 +3,6 @@
 says why by itself."""
 
 import time
-from typing import Any
 
 from .. import procfs, systemd
 from ..status import services, who
@@ -83,11 +82,6 @@ def looked_at(unit: str) -> list[who.Process]:
         return who.of_processes(services.members_of(unit))
     except Failure:
         return []
-
-
-def facts(process: who.Process) -> dict[str, Any]:
-    names = ("pid", "name", "unit", "owner", "served_by", "seeds_from", "idle", "reason", "why", "cure")
-    return {name: getattr(process, name) for name in names}
 
 
 def by_unit() -> dict[str, list[who.Process]]:

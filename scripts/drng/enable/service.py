@@ -13,7 +13,7 @@ from .. import CONF_DIR, OWN, TRIAL, systemd
 from ..conf.probe import Probe
 from ..status import services, who
 from ..terminal import Failure, Unchanged, complain
-from . import restart, texts
+from . import texts
 from .arguments import PROFILES, Request
 from .changes import File, read
 from .target import Target, conf_path, named_conf, probe, read_roots
@@ -137,7 +137,7 @@ class Service(Target):
             return "systemd does not run here"
         members = services.instances_of(self.unit) if self.name.endswith("@") else services.members_of(self.unit)
         processes = who.of_processes(members)
-        self.processes, self.is_served = [restart.facts(each) for each in processes], who.is_served(processes)
+        self.processes, self.is_served = [*map(who.process_json, processes)], who.is_served(processes)
         first, *rest = who.lines(processes) if processes else ["not running"]
         return ": ".join([first, *rest[:1]])
 

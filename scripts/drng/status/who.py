@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who serves in each of some processes: each is looked at in a child, and some things are told by the others alone, by
-systemd, or by openssl.cnf. drng-enable asks of_processes(), and prints lines()."""
+systemd, or by openssl.cnf. drng-enable asks of_processes(), and prints lines() or process_json()."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ..terminal import Failure, printable
 from . import services, verdict
 from .libraries import Known, Library
 from .look import Look, identify, inspect
-from .output import grouped, is_served, lines
+from .output import grouped, is_served, lines, process_json
 from .services import Setting
 from .sources import Source, source_of
 from .states import counted
 from .verdict import REBOOT, Process, judge
 
-__all__ = ["Process", "counted", "grouped", "is_served", "lines", "of_processes"]
+__all__ = ["Process", "counted", "grouped", "is_served", "lines", "of_processes", "process_json"]
 
 # For what a process has made to be looked at, its mappings and its environment: they are as long as it likes. Half of
 # what the collector has (MemoryMax=): beyond that the kernel would end all of it.
