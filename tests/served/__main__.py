@@ -252,7 +252,7 @@ def service(machine: Machine, program: dict[str, Any], result: dict[str, Any]) -
         check = shell(machine, f"drng-status {unit} --check", check=False)
         result["check"] = [check.returncode, check.stdout.strip()]
         # drng-enable has said the same at once, but of what had drawn nothing yet.
-        drew = [process for target in said["targets"] for process in target["processes"] if not process["idle"]]
+        drew = [process for target in said["targets"] for process in target["processes"] if process["state"] != "idle"]
         if status == 0 and drew and result["service"].startswith("not served"):
             raise Failed(f"drng-enable said yes, and it was not so: {result['service']}")
         if shell(machine, f"systemctl show -P CanReload {unit}").stdout.strip() == "yes":
