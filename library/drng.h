@@ -13,9 +13,9 @@
  *     conditioned. libdrng(3), "To concatenate or not", says what follows from that.
  *
  * Results: 0 (DRNG_SUCCESS), or one of enum drng_error. A call that fails has set its whole output to zero, however
- * much of it had been filled, unless it fails with DRNG_E_ARGUMENT: then it has written nothing, but drng_open() has
- * set *handle to NULL. No object has more than PTRDIFF_MAX bytes, so a larger length is such an error. NULL is allowed
- * where the length is 0, and where it is said.
+ * much of it had been filled, unless it fails with DRNG_E_ARGUMENT: then it has written nothing, or zeros where the
+ * handle is another process's, but drng_open() has set *handle to NULL. No object has more than PTRDIFF_MAX bytes, so a
+ * larger length is such an error. NULL is allowed where the length is 0, and where it is said.
  *
  * Threads: every call may be made by several threads at once, also on one handle; but drng_close() is to be the last
  * call on its handle. Calls on one handle take turns.
@@ -186,7 +186,7 @@ DRNG_RESULT int drng_open(drng **handle, enum drng_choice choice);
  */
 DRNG_RESULT int drng_read(drng *handle, void *bytes, size_t len);
 
-/* Takes a new seed now. After a failure the generator has its old seed. */
+/* Takes a new seed now. After a failure the generator has its old seed; in a new process or a copy it has none. */
 DRNG_RESULT int drng_reseed(drng *handle);
 
 struct drng_info {
@@ -194,8 +194,8 @@ struct drng_info {
     enum drng_grade grade;  /* of that source */
     unsigned strength;      /* in bits: what the generator can keep, 256 */
     uint64_t seeds;         /* seeds that this handle has taken */
-    uint64_t fork_reseeds;  /* those that it took because it was in a new process */
-    uint64_t clone_reseeds; /* those that it took because its machine had been copied */
+    uint64_t fork_reseeds;  /* how often it asked for one because it was in a new process */
+    uint64_t clone_reseeds; /* the same because its machine had been copied */
     char others[256];       /* why the better ones failed when a seed was last asked for: "RDSEED: not in this CPU" */
     uint64_t reserved[4];   /* zero */
 };

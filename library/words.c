@@ -46,7 +46,7 @@ struct reading {
     unsigned tries;
 };
 
-/* The caller's number of retries bounds the time, and no budget does. */
+/* The caller's number of retries bounds the time, and no budget does but that of the start-up tests. */
 static enum drng_result read_all(void *vreading, const struct drng_guard *guard)
 {
     const struct reading *r = vreading;

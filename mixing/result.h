@@ -3,7 +3,7 @@
 
 #pragma once
 
-/* The compiler warns if a caller ignores the result. Every function that can fail has this attribute. */
+/* The compiler warns if a caller ignores the result. The functions that return enum drng_result have it. */
 #define DRNG_MUST_CHECK __attribute__((warn_unused_result))
 
 /* The first five stand in the order of enum drng_last_result. */

@@ -18,7 +18,6 @@ enum {
     VAES = 64 + 41,
 };
 static const uint64_t avx512 = UINT64_C(3) << 16 | UINT64_C(3) << 30; /* F and DQ, BW and VL, in the second word */
-static const uint64_t avx512_registers = UINT64_C(1) << 16 | UINT64_C(1) << 31; /* F and VL */
 
 /* Reads a number as C does, up to the first character that is no digit; 0 if there is none; wraps on overflow. */
 static uint64_t number_of(const char *text)
@@ -74,12 +73,10 @@ void drng_masks_mask(struct drng_evidence *evidence, const struct drng_masks *le
     cpu->vaes256 = cpu->vaes256 && vaes && drng_masks_leave(left, AVX2);
     /* Its short requests run on registers of half the size; libcrypto's VAES wants DQ, too. */
     cpu->vaes512 = cpu->vaes512 && cpu->vaes256 && (left->word[1] & avx512) == avx512;
-    const bool all = (left->word[1] & avx512_registers) == avx512_registers;
-    drng_cpu_leave_registers(!drng_masks_leave(left, AVX) ? DRNG_CPU_SSE : all ? DRNG_CPU_AVX512 : DRNG_CPU_AVX);
 }
 
 /* Since OpenSSL 3.5 there are five words, and an empty one is skipped. */
-static bool skips_empty_words(const char *libcrypto_version)
+static bool keeps_empty_words(const char *libcrypto_version)
 {
     return libcrypto_version == NULL || strncmp(libcrypto_version, "3.", 2) != 0 ||
            strtoul(libcrypto_version + 2, NULL, 10) >= 5;
@@ -88,6 +85,6 @@ static bool skips_empty_words(const char *libcrypto_version)
 void drng_masks_apply(struct drng_evidence *evidence, const char *libcrypto_version)
 {
     const struct drng_masks left =
-        drng_masks_read(secure_getenv("OPENSSL_ia32cap"), skips_empty_words(libcrypto_version));
+        drng_masks_read(secure_getenv("OPENSSL_ia32cap"), keeps_empty_words(libcrypto_version));
     drng_masks_mask(evidence, &left);
 }

@@ -82,8 +82,8 @@ void drng_process_close(void)
 }
 
 /*
- * Takes no lock: a child forked while another thread held it could not unload the provider. Two threads at once do the
- * same work twice.
+ * Takes no lock while it tests: a child forked while another thread held it could not unload the provider. Two threads
+ * at once do the same work twice.
  */
 bool drng_process_self_test(const char **what)
 {

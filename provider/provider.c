@@ -72,8 +72,8 @@ static const char *active_source(const struct drng_provctx *provctx)
     NUMBER(OSSL_PARAM_uint64("last-self-test", NULL), value_of(&drng_stats.head->tested))                              \
     DRNG_EACH_INSTRUCTION(LASTS)                                                                                       \
     DRNG_EACH_INSTRUCTION(FAMILY)                                                                                      \
-    NUMBER(OSSL_PARAM_uint64("self-tests-failed", NULL), drng_self_tests_failed())                                     \
-    TEXT(OSSL_PARAM_utf8_ptr("self-test-failed", NULL, 0), drng_self_test_failed())                                    \
+    NUMBER(OSSL_PARAM_uint64("self-tests-failed", NULL), drng_self_test_failed_count())                                \
+    TEXT(OSSL_PARAM_utf8_ptr("self-test-failed", NULL, 0), drng_self_test_failed_name())                               \
     NUMBER(OSSL_PARAM_uint64("requests", NULL), served.requests)                                                       \
     NUMBER(OSSL_PARAM_uint64("bytes", NULL), served.bytes)
 

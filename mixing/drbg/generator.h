@@ -3,10 +3,10 @@
  * generator.h - a CTR_DRBG with all that it needs in a program: its seeds, its limits, its lock and request mixing.
  * EVP_RAND's CTR-DRBG, random_bytes and libdrng's handles are adapters of it.
  *
- * Every call but init() and cleanup() runs under the guard of guard.h. All of them return DRNG_BUSY where the
- * thread is in such a call already, in this process or in the one that its handler forked from. Once a self-test has
- * failed in this process no generator takes a seed or gives bytes: DRNG_SELF_TEST_FAILED. A call that fails has wiped
- * its output.
+ * The calls that return enum drng_result, and is_zeroized(), run under the guard of guard.h: they return DRNG_BUSY, or
+ * false, where the thread is in such a call already, in this process or in the one that its handler forked from. Once a
+ * self-test has failed in this process no generator takes a seed or gives bytes: DRNG_SELF_TEST_FAILED. A call that
+ * fails has wiped its output.
  */
 
 #pragma once
@@ -32,7 +32,7 @@ struct drng_entropy {
     uint8_t *slot;                  /* room for min_len + nonce_len bytes; the generator wipes it */
     struct drng_bytes input, nonce; /* the answer: the input may lie in `slot` or in memory of the source */
     unsigned seedings;              /* how often the source itself was seeded, after it answered; 0: it does not say */
-    void *held[2];                  /* memory of the source that release() frees */
+    void *held_seed, *held_nonce;   /* memory of the source that release() frees */
 };
 
 /* Who gives seeds to a generator whose parent is not a generator of drng's: drng_root_source, or a foreign parent. */

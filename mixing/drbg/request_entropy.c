@@ -95,7 +95,7 @@ __attribute__((cold)) enum drng_result drng_request_entropy_from(unsigned i, con
                                                                  bool hardware_only, uint64_t *before,
                                                                  struct drng_counters *counters, uint64_t *word)
 {
-    for (; i < DRNG_INSTRUCTIONS && words->instructions[i] != NULL; i++) {
+    for (; words->instructions[i] != NULL; i++) {
         struct drng_instruction *in = words->instructions[i];
         const uint64_t last = i == 0 ? *before : 0;
         if (is_asked(in, hardware_only) && drng_gives_word_late(in, in->row->read(word), last, word)) {

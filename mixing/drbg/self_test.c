@@ -363,12 +363,12 @@ static size_t count;
 static _Atomic(const struct drng_aes *) chosen[CIPHERS]; /* NULL: nobody has asked for this key size yet */
 static atomic_uint failed;                               /* bit i: all[i] has failed a test */
 
-unsigned drng_self_tests_failed(void)
+unsigned drng_self_test_failed_count(void)
 {
     return (unsigned)__builtin_popcount(atomic_load(&failed));
 }
 
-const char *drng_self_test_failed(void)
+const char *drng_self_test_failed_name(void)
 {
     const unsigned bits = atomic_load(&failed);
     return bits != 0 ? all[31 - __builtin_clz(bits)]->name : "";
@@ -398,7 +398,7 @@ const struct drng_aes *drng_self_test_choose(const struct drng_cpu *cpu, const c
 
 const struct drng_aes *drng_self_test_aes(size_t key_len)
 {
-    const char *what = NULL;
+    const char *what = "AES"; /* where another thread's tests have left none to be tested */
     const struct drng_aes *aes = atomic_load(&chosen[cipher_of(key_len)]);
     if (aes == NULL && atomic_load(&drng_failed_algorithm) == NULL && (aes = choose(key_len, &what)) == NULL) {
         atomic_store(&drng_failed_algorithm, what);

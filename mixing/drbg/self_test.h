@@ -29,13 +29,14 @@ const struct drng_aes *drng_self_test_choose(const struct drng_cpu *cpu, const c
 
 /*
  * The same for another key size, tested when it is first asked for: hardly a program uses one. An implementation that
- * has failed with any size is skipped. NULL: none passes, and drng_failed_algorithm says so.
+ * has failed with any size is skipped for a size that is asked for later. NULL: none passes, and drng_failed_algorithm
+ * says so.
  */
 const struct drng_aes *drng_self_test_aes(size_t key_len);
 
 /* Of the implementations that failed so far: how many, and the fastest one's name, or "". */
-unsigned drng_self_tests_failed(void);
-const char *drng_self_test_failed(void);
+unsigned drng_self_test_failed_count(void);
+const char *drng_self_test_failed_name(void);
 
 /* The algorithm that has failed a test in this process; NULL: none has. Generators that see one serve nothing. */
 extern _Atomic(const char *) drng_failed_algorithm;

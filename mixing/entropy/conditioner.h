@@ -19,7 +19,7 @@
 
 /*
  * AES-128-CBC-MAC with a zero IV. It is secure only if all inputs under one key have the same length: seed.c uses one
- * key and one number of words for each reader.
+ * key and one number of words for each reader. In libdrng that key may be HMAC's, too.
  */
 enum { DRNG_MAC_KEY_LEN = 16, DRNG_MAC_LEN = 16 };
 

@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 /*
- * Cutoffs of SP 800-90B, 4.4.1 and 4.4.2, and of tests like them, with an alpha of 2^-30 or less; in the start-up
- * tests, which each fresh reader makes, 2^-40. scripts/evidence/cutoffs.py derives them from the entropy claimed for a
- * sample: 32 bits for a 64-bit word, 8 bits for a byte in the start-up tests. The script prints the rate of false
- * alarms of each.
+ * Cutoffs by the formulas of SP 800-90B, 4.4.1 and 4.4.2, and of tests like them, with an alpha of 2^-30; in the
+ * start-up tests, which each fresh reader makes, 2^-40. scripts/evidence/cutoffs.py derives them from the entropy
+ * claimed for a sample: 32 bits for a 64-bit word, 8 bits for a byte in the start-up tests. docs/entropy.md has the
+ * rate of false alarms that each comes to.
  */
 enum {
     DRNG_WORD_RCT_CUTOFF = 2,
@@ -183,6 +183,7 @@ static inline bool drng_health_passes(struct drng_health *health, uint64_t word)
  * To be called when a seed has been made: of its last word the print stays, and the word does not. What remains between
  * seeds is 23 bits of each word whose print is there, the word that opened the window of the proportion test, the last
  * suspect, and which bits have changed in this window. To whoever reads that, eight words of 32 bits leave 8 x 9 bits.
+ * Words that are output themselves are not forgotten: the same word in the next call is not to be handed out.
  */
 static inline void drng_health_forget_last(struct drng_health *health)
 {

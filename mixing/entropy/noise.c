@@ -104,7 +104,7 @@ enum drng_result drng_noise_mac(struct drng_instruction *in, struct drng_noise *
         const size_t run = due < blocks ? due : blocks;
         status = drng_fused_mac(mac, &noise->health, run, NULL, &retries);
         blocks -= run;
-        if (status == DRNG_OK && !drng_budget_count(budget, (unsigned)run * 2)) {
+        if (status == DRNG_OK && !drng_budget_count(budget, (unsigned)run * 2) && blocks > 0) {
             status = DRNG_SLOW;
         }
     }
@@ -146,7 +146,7 @@ static enum drng_result start(struct drng_instruction *in, struct drng_noise *no
     return status;
 }
 
-/* Of an instruction that is in order the tests' alpha, 2^-30 a word, makes none in the life of a process. */
+/* Of an instruction that is in order no process sees as many: docs/entropy.md has the rates of false alarms. */
 enum { MOST_FAILURES = 8 };
 
 /*
@@ -185,7 +185,7 @@ static enum drng_result attempt(struct drng_instruction *in, struct drng_noise *
         }
         may_fail = forgive(in, noise);
     }
-    if (!atomic_exchange_explicit(&in->disabled, 1, memory_order_relaxed)) {
+    if (!atomic_exchange_explicit(&in->disabled, 1, memory_order_release)) {
         drng_count(&in->family->disabled);
     }
     drng_wipe(noise, sizeof(*noise));

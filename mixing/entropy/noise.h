@@ -34,8 +34,8 @@
  * that is shared by many may take it off the CPU at every look. An instruction that does not starve takes thousands of
  * words for a seed, and gets a long time in any place: 10 microseconds for each of them. Where microcode mends SRBDS,
  * RDRAND takes one, and seeds are rare. One that will not be done in twice that time is given up after an eighth of it,
- * if another source is next. The worst case of a seed is 2 + 3 + 100 ms of charged time, where RDSEED is in its
- * start-up: 128 words of it take 2.9 ms where many starve it (23 microseconds a word, seen on Zen 5).
+ * if another source is next. The worst case of a seed with eight words a block is 2 + 3 + 100 ms of charged time, where
+ * RDSEED is in its start-up: 128 words of it take 2.9 ms where many starve it (23 microseconds a word, seen on Zen 5).
  */
 
 enum {
@@ -115,10 +115,10 @@ DRNG_MUST_CHECK enum drng_result drng_noise_mac(struct drng_instruction *instruc
                                                 struct drng_budget *budget, struct drng_cbc_mac *mac, size_t blocks);
 
 /*
- * Whether the instruction does not starve, and has been too slow for a seed of this process or a relative less than
- * DRNG_SLOW_SECONDS ago: another source had better be asked. Each process of a family would lose DRNG_STEADY_BUDGET_NS
- * else, and a server may fork one for each connection. At DRNG_STEADY_BUDGET_NS a minute it is 1 part in 600 of a CPU's
- * time, and an instruction that has become fast is in use again after a minute.
+ * Whether the instruction does not starve, and has been too slow for a seed, or words, of this process or a relative
+ * less than DRNG_SLOW_SECONDS ago: another source had better be asked. Each process of a family would lose
+ * DRNG_STEADY_BUDGET_NS else, and a server may fork one for each connection. At DRNG_STEADY_BUDGET_NS a minute it is 1
+ * part in 600 of a CPU's time, and an instruction that has become fast is in use again after a minute.
  */
 enum { DRNG_SLOW_SECONDS = 60 };
 bool drng_noise_is_slow(const struct drng_instruction *instruction);

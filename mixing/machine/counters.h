@@ -55,7 +55,7 @@ enum drng_last_result {
 
 /*
  * reseeds                     how often a generator replaced its seed
- * fork-reseeds, clone-reseeds how often because it was in a new process, or because its machine had been copied
+ * fork-reseeds, clone-reseeds how often it asked for one because it was in a new process, or its machine was copied
  * last-seed                   time of the last seed, in seconds since the Epoch
  * kernel-words                requests that took in the kernel's bytes and the time, and no word
  * seeds-without-kernel-bytes  seeds with os_mixing for which the kernel had no bytes
@@ -89,7 +89,7 @@ struct drng_counters {
  *
  * family-failures  failed health tests
  * family-disabled  processes that have disabled the instruction
- * family-slow      seeds for which it was too slow
+ * family-slow      seeds, or draws of its own words, for which it was too slow
  */
 #define DRNG_FAMILY_COUNTERS(COUNTER)                                                                                  \
     COUNTER(failures, "family-failures")                                                                               \

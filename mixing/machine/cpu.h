@@ -58,14 +58,8 @@ typedef void drng_cpuid_asked(unsigned leaf, struct drng_cpuid *answer);
 void drng_x86_identify(struct drng_cpu *cpu, drng_cpuid_asked *ask);
 
 /*
- * x86-64: which registers drng_cpu_clear_vectors() clears, from what this CPU has and a mask of instructions leaves.
- * Before drng_cpu_identify() those of SSE, then those that the CPU has, and no more than them whatever is left.
- */
-enum drng_cpu_registers { DRNG_CPU_SSE, DRNG_CPU_AVX, DRNG_CPU_AVX512 };
-void drng_cpu_leave_registers(enum drng_cpu_registers most);
-
-/*
- * Clears the vector registers. To be called after work on secrets: the compiler copies secrets into these registers,
- * and a signal, a lazily bound symbol or a core dump would write them to memory.
+ * Clears the vector registers: on x86-64 those of SSE before drng_cpu_identify(), then all that the CPU has, whatever a
+ * mask of OpenSSL's leaves: the C library's memcpy() knows no mask. To be called after work on secrets: the compiler
+ * copies secrets into these registers, and a signal, a lazily bound symbol or a core dump would write them to memory.
  */
 void drng_cpu_clear_vectors(void);

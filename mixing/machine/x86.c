@@ -88,9 +88,8 @@ static bool is_confidential(const char *vendor, unsigned highest, drng_cpuid_ask
            memcmp(&answer.ecx, "    ", 4) == 0;
 }
 
-/* What the CPU has, and what a mask leaves of it: an emulator that lacks AVX-512 may have it in CPUID. */
-static enum drng_cpu_registers owned;
-static enum drng_cpu_registers cleared;
+/* The registers that the CPU has. */
+static enum { SSE, AVX, AVX512 } owned;
 
 void drng_x86_identify(struct drng_cpu *cpu, drng_cpuid_asked *ask)
 {
@@ -121,7 +120,7 @@ void drng_x86_identify(struct drng_cpu *cpu, drng_cpuid_asked *ask)
     const bool vaes = cpu->aes && (leaf7.ecx & LEAF7_ECX_VAES) != 0;
     cpu->vaes256 = vaes && (leaf7.ebx & LEAF7_EBX_AVX2) != 0 && has_ymm;
     cpu->vaes512 = cpu->vaes256 && has_zmm;
-    owned = cleared = has_zmm ? DRNG_CPU_AVX512 : has_ymm ? DRNG_CPU_AVX : DRNG_CPU_SSE;
+    owned = has_zmm ? AVX512 : has_ymm ? AVX : SSE;
 }
 
 void drng_cpu_identify(struct drng_cpu *cpu)
@@ -131,19 +130,14 @@ void drng_cpu_identify(struct drng_cpu *cpu)
 
 /* ---- Its vector registers ---- */
 
-void drng_cpu_leave_registers(enum drng_cpu_registers most)
-{
-    cleared = most < owned ? most : owned;
-}
-
 /* The upper sixteen are used by memcpy() of the C library, and by no code for plain x86-64, so they are no clobbers. */
 void drng_cpu_clear_vectors(void)
 {
-    if (cleared == DRNG_CPU_SSE) {
+    if (owned == SSE) {
         drng_cpu_clear_sse();
         return;
     }
-    if (cleared == DRNG_CPU_AVX512) {
+    if (owned == AVX512) {
         __asm__ volatile(".irp n, 16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n\t"
                          "vpxord %xmm\\n, %xmm\\n, %xmm\\n\n\t"
                          ".endr");

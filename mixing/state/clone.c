@@ -97,13 +97,15 @@ uint64_t drng_clone_count(void)
 
 /*
  * Without a device nothing but a fork changes the epoch, and that wipes what is noted here. It is taken back where a
- * fork came before the store, into the child's page, or a device was mapped meanwhile.
+ * fork came before the store, into the child's page, or a device was mapped meanwhile. Whether there is one is asked
+ * before the count: another thread that gives it up has counted that before.
  */
 uint64_t drng_epoch_look(void)
 {
     const uint64_t generation = drng_fork_generation();
+    const bool is_watched = atomic_load(&drng_clone_watch.device) != NULL;
     const uint64_t epoch = generation + drng_clone_count();
-    if (!drng_clone_is_watched()) {
+    if (!is_watched) {
         atomic_store(&drng_fork_page->epoch, epoch);
         if (atomic_load(&drng_fork_page->generation) != generation || atomic_load(&drng_clone_watch.device) != NULL) {
             atomic_store(&drng_fork_page->epoch, 0);

@@ -84,14 +84,17 @@ static void in_forked_child(void)
 static void open_once(void)
 {
     const size_t page = drng_page_size();
+    if (page > DRNG_LARGEST_PAGE) {
+        return;
+    }
     uint8_t *start = drng_page_start(room);
     drng_fork_page = (struct drng_fork_page *)(void *)start;
-    drng_fork_kernel_wipes = page <= DRNG_LARGEST_PAGE && kernel_wipes(start, page);
+    drng_fork_kernel_wipes = kernel_wipes(start, page);
     atomic_store(&last_generation, 1);
     atomic_store(&drng_fork_page->generation, 1);
-    void *shared = page <= DRNG_LARGEST_PAGE ? mmap(drng_page_start(family_room), page, PROT_READ | PROT_WRITE,
-                                                    MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
-                                             : MAP_FAILED;
+    /* Where this fails for want of memory, an older kernel may leave a hole there: nobody uses the page then. */
+    void *shared =
+        mmap(drng_page_start(family_room), page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     drng_family = shared != MAP_FAILED ? shared : &own_family;
     atomic_store(&drng_family->id, drng_os_clock_ns() ^ (uint64_t)getpid() << 40);
     /* Not the same in workers that each load the module after they were forked, and share a heap. */

@@ -60,7 +60,10 @@ static inline bool drng_lock(struct drng_lock *lock)
     return true;
 }
 
-/* Does nothing in a child that was forked since drng_lock(): there the lock was wiped, and is free. */
+/*
+ * Does nothing in a child that was forked since drng_lock(): there the lock was wiped, and is free. Where a handler
+ * forks between the two steps, the child unlocks what is free, which does nothing in the C libraries of Linux.
+ */
 static inline void drng_unlock(struct drng_lock *lock)
 {
     if (atomic_load_explicit(&lock->holder, memory_order_relaxed) == (uintptr_t)pthread_self()) {
@@ -73,7 +76,7 @@ static inline void drng_unlock(struct drng_lock *lock)
 enum drng_process_lock {
     DRNG_LOCK_LOAD,  /* held while the first instance loads or the last one unloads */
     DRNG_LOCK_PAIRS, /* held while a pair of generators is made (random_bytes.c) */
-    DRNG_LOCK_TEXT,  /* guards the text in the head of the counters */
+    DRNG_LOCK_TEXT,  /* guards the texts in the head of the counters that change after load, but libcrypto's */
     DRNG_LOCK_SLOTS, /* held while slots are mapped, or an object gets one of its own in this process */
     DRNG_LOCKS,
 };

@@ -18,7 +18,7 @@ static unsigned disabled_now(void)
     unsigned disabled = 0;
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         const struct drng_instruction *in = &drng_process.machine.instructions[i];
-        disabled |= (unsigned)atomic_load_explicit(&in->disabled, memory_order_relaxed) << i;
+        disabled |= (unsigned)atomic_load_explicit(&in->disabled, memory_order_acquire) << i; /* with failed_test */
     }
     return disabled;
 }

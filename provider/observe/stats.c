@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "mixing/drbg/self_test.h"
-#include "mixing/state/fork.h"
+#include "mixing/state/guard.h"
 #include "provider/version.h"
 
 /*
@@ -49,9 +49,13 @@ void drng_stats_text(char *out, size_t size, const char *text)
 void drng_stats_note_self_tests(void)
 {
     struct drng_stats_head *head = drng_stats.head;
-    head->self_tests_failed = drng_self_tests_failed();
-    drng_stats_text(head->self_test_failed, sizeof(head->self_test_failed), drng_self_test_failed());
+    const enum drng_inside before = drng_guard_note(DRNG_INSIDE); /* a handler that drew might wait for this lock */
+    (void)drng_lock(drng_process_lock(DRNG_LOCK_TEXT));
+    head->self_tests_failed = drng_self_test_failed_count();
+    drng_stats_text(head->self_test_failed, sizeof(head->self_test_failed), drng_self_test_failed_name());
     atomic_store_explicit(&head->healthy, atomic_load(&drng_failed_algorithm) == NULL, memory_order_relaxed);
+    drng_unlock(drng_process_lock(DRNG_LOCK_TEXT));
+    (void)drng_guard_note(before);
 }
 
 void drng_stats_open(const char *aes, const char *libcrypto_version)
@@ -71,7 +75,7 @@ void drng_stats_open(const char *aes, const char *libcrypto_version)
 
     head->live_offset = (uint32_t)((uint8_t *)live - (uint8_t *)head);
     head->request_counts_offset = DRNG_STATS_REQUEST_COUNTS;
-    head->family_offset = (int32_t)((uint8_t *)drng_family - (uint8_t *)head);
+    head->family_offset = (int32_t)((uintptr_t)drng_family - (uintptr_t)head);
     head->request_counts_number = DRNG_REQUEST_COUNTS;
     head->request_counts_size = sizeof(struct drng_request_counts);
     atomic_store_explicit(&head->forks, 0, memory_order_relaxed);

@@ -34,7 +34,7 @@ enum {
     DRNG_STATS_REQUEST_COUNTS = 256, /* offset of the counts of requests in the live part */
 };
 
-/* Written when the provider loads, and updated when an instruction is disabled or a self-test fails. */
+/* Written when the provider loads, and where what it says changes. */
 struct drng_stats_head {
     char magic[8];
     atomic_uint_least32_t layout;   /* DRNG_STATS_LAYOUT; 0: not filled yet; written last */

@@ -324,11 +324,12 @@ static enum drng_result wipe_reader(ossl_unused void *vctx, struct drng_guarded 
 static int uninstantiate(void *vctx)
 {
     struct context *ctx = vctx;
+    const bool was_open = atomic_exchange(&ctx->root.open, false); /* first: nobody fills what has been wiped */
     const enum drng_result result = drng_guard_run(&ctx->place, DRNG_WAITS, wipe_reader, ctx);
     if (result != DRNG_OK) {
+        atomic_store(&ctx->root.open, was_open);
         return drng_raise_result(&ctx->provctx->core, result, true);
     }
-    atomic_store(&ctx->root.open, false);
     return 1;
 }
 

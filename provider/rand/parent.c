@@ -83,11 +83,11 @@ static bool get_nonce(const struct drng_parent *parent, struct drng_entropy *ent
     unsigned char *nonce = len >= entropy->nonce_len ? drng_zalloc(core, len) : NULL;
     if (nonce != NULL &&
         parent->nonce(parent->ctx, nonce, entropy->strength, entropy->nonce_len, entropy->max_len) == len) {
-        entropy->held[1] = nonce;
+        entropy->held_nonce = nonce;
         entropy->nonce = (struct drng_bytes){nonce, len};
         return true;
     }
-    drng_free(core, nonce);
+    drng_clear_free(core, nonce, len);
     drng_raise(core, DRNG_R_PARENT_GAVE_NO_SEED, "its nonce has %zu bytes where %zu were asked for, or did not come",
                len, entropy->nonce_len);
     return false;
@@ -96,8 +96,8 @@ static bool get_nonce(const struct drng_parent *parent, struct drng_entropy *ent
 static void release(void *vparent, struct drng_entropy *entropy)
 {
     const struct drng_parent *parent = vparent;
-    unsigned char *seed = entropy->held[0];
-    drng_clear_free(&parent->provctx->core, entropy->held[1], entropy->nonce.len);
+    unsigned char *seed = entropy->held_seed;
+    drng_clear_free(&parent->provctx->core, entropy->held_nonce, entropy->nonce.len);
     if (seed != NULL && parent->clear_seed != NULL) {
         const struct outside outside = call_out();
         if (lock(parent)) {
@@ -122,8 +122,8 @@ static bool get_seed(const struct drng_parent *parent, struct drng_entropy *entr
                                (const unsigned char *)&address, sizeof(address));
         unlock(parent);
     }
-    entropy->held[0] = len > 0 ? seed : NULL;
-    entropy->input = (struct drng_bytes){entropy->held[0], len};
+    entropy->held_seed = len > 0 ? seed : NULL;
+    entropy->input = (struct drng_bytes){entropy->held_seed, len};
     if (len < min_len || len > entropy->max_len) {
         drng_raise(&parent->provctx->core, DRNG_R_PARENT_GAVE_NO_SEED, "%zu bytes where %zu to %zu were asked for", len,
                    min_len, entropy->max_len);

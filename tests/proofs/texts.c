@@ -13,12 +13,6 @@
 #include "provider/masks.h"
 #include "provider/params.h"
 
-/* Which registers are cleared is no matter here. */
-void drng_cpu_leave_registers(enum drng_cpu_registers most)
-{
-    (void)most;
-}
-
 #ifndef MOST
 #define MOST 9
 #endif

@@ -4,8 +4,3 @@
 #include "mixing/machine/cpu.h"
 
 void drng_cpu_clear_vectors(void) {}
-
-void drng_cpu_leave_registers(enum drng_cpu_registers most)
-{
-    (void)most;
-}

@@ -81,7 +81,7 @@ static enum drng_result get(void *arg, const struct drng_guard *guard, struct dr
     uint8_t *held = malloc(len);
     CU_ASSERT_PTR_NOT_NULL_FATAL(held);
     memcpy(held, kept, len);
-    entropy->held[0] = held;
+    entropy->held_seed = held;
     entropy->input = (struct drng_bytes){held, len};
     return DRNG_OK;
 }
@@ -90,7 +90,7 @@ static void release(void *arg, struct drng_entropy *entropy)
 {
     (void)arg;
     call_the_parent(in_child || fork_in == FORKED_IN_RELEASE);
-    free(entropy->held[0]);
+    free(entropy->held_seed);
 }
 
 static unsigned seedings(void *arg)

@@ -163,6 +163,19 @@ UNIT_TEST("a slow RDRAND is given up by time")
     CU_ASSERT_TRUE(scripted_clock_ns - before <= DRNG_SEED_BUDGET_NS + DRNG_GAP_CAP_NS);
 }
 
+UNIT_TEST("a time that ends with the last block is enough")
+{
+    static const struct {
+        size_t blocks;
+        enum drng_result result;
+    } ends[] = {{1, DRNG_OK}, {2, DRNG_SLOW}};
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        struct drng_cbc_mac mac = begin(scripted_good, 0);
+        scripted_rdrand.ns = SLOW_NS;
+        CU_ASSERT_EQUAL(fused(&mac, SLOW_NS, ends[i].blocks), ends[i].result);
+    }
+}
+
 static bool slow_from(struct scripted_instruction *in, uint64_t *word)
 {
     in->ns = in->words >= in->at ? SLOW_NS : in->ns;

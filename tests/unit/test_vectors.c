@@ -91,20 +91,6 @@ UNIT_TEST("clearing reaches the full width")
     CU_ASSERT_TRUE(bytes_are(seen, sizeof(seen), 0));
 }
 
-/* An emulator may lack what CPUID announces; then no instruction of AVX-512 may be executed. */
-UNIT_TEST("a mask of AVX-512 leaves its own registers alone")
-{
-    if (__builtin_cpu_supports("avx512vl")) {
-        drng_cpu_leave_registers(DRNG_CPU_AVX);
-        fill();
-        drng_cpu_clear_vectors();
-        look();
-        drng_cpu_leave_registers(DRNG_CPU_AVX512);
-        CU_ASSERT_TRUE(bytes_are(seen, sizeof(seen) / 2, 0));
-        CU_ASSERT_TRUE(bytes_are(seen + sizeof(seen) / 2, sizeof(seen) / 2, 0xa5));
-    }
-}
-
 UNIT_TEST("a seed leaves none")
 {
     static struct rig rig;
