@@ -67,7 +67,6 @@ static int error_of(enum drng_choice choice, enum drng_result result)
         [DRNG_EXHAUSTED] = DRNG_E_NOT_READY,        [DRNG_UNAVAILABLE] = DRNG_E_UNHEALTHY,
         [DRNG_FALLBACK_FAILED] = DRNG_E_NO_SOURCE,  [DRNG_BUSY] = DRNG_E_BUSY,
         [DRNG_SELF_TEST_FAILED] = DRNG_E_SELF_TEST, [DRNG_OTHER_PROCESS] = DRNG_E_ARGUMENT,
-        [DRNG_NO_MEMORY] = DRNG_E_MEMORY,
     };
     bool allowed = false;
     bool healthy = false;

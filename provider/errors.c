@@ -50,16 +50,14 @@ int drng_raise_result(const struct drng_core *core, enum drng_result result, boo
         [DRNG_PARENT_TOO_WEAK] = {DRNG_R_PARENT_TOO_WEAK, "its key is shorter than this generator's"},
     };
     const bool told = (size_t)result < sizeof(of) / sizeof(*of) && of[result].reason != 0;
+    if (result == DRNG_OK) {
+        return 1;
+    }
     if (result == DRNG_BUSY) {
         drng_count(&drng_stats.live->counters.refused_calls);
-        return 0;
-    }
-    if (result == DRNG_OK || (!told && !drawing)) {
-        return result == DRNG_OK;
-    }
-    if (told && of[result].cure != NULL) {
+    } else if (told && of[result].cure != NULL) {
         drng_raise(core, of[result].reason, "%s", of[result].cure);
-    } else {
+    } else if (told || drawing) {
         drng_raise(core, told ? of[result].reason : DRNG_R_RESEED_FAILED, NULL);
     }
     return 0;

@@ -46,6 +46,7 @@ static void settle_policy(struct drng_provctx *provctx)
     provctx->words_policy.instructions[DRNG_WORDS_INSTRUCTION] =
         has_words ? &drng_process.machine.instructions[DRNG_WORDS_INSTRUCTION] : NULL;
     provctx->words_policy.fallback = NULL;
+    provctx->words_policy.fallback_arg = NULL; /* by which errors know it, in whatever instance it is asked */
 
     drng_request_words_settle(&provctx->words, &provctx->eligibility, drng_process.machine.instructions);
     provctx->mixing = settle_mixing(config->request_mixing, &drng_process.machine.evidence.cpu);

@@ -14,6 +14,8 @@
 
 /* Constant once OSSL_provider_init() has returned, except the last members, from `seeds` on. */
 struct drng_provctx {
+    struct drng_root
+        root; /* seeds the generators that have no parent; first: a leak checker finds them by its address */
     struct drng_core core;
     struct drng_config config;
     struct drng_eligibility eligibility;
@@ -22,7 +24,6 @@ struct drng_provctx {
     struct drng_request_words words;
     enum drng_request_mixing mixing;
     struct drng_place seeds;             /* the place of `root` */
-    struct drng_root root;               /* seeds the generators that have no parent */
     struct drng_pairs *pairs;            /* the generators behind OSSL_FUNC_provider_random_bytes() */
     atomic_uint foreign;                 /* living generators whose parent is another provider's */
     const char *_Atomic disabled_reason; /* the text that is true now */

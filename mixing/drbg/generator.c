@@ -85,6 +85,7 @@ static void end_seeding(struct drng_generator *g, struct state *s, struct drng_e
         }
         const unsigned next = atomic_load_explicit(&g->seedings, memory_order_relaxed) + 1;
         g->generation = drng_fork_generation();
+        atomic_store_explicit(&g->epoch, drng_epoch(), memory_order_relaxed);
         atomic_store_explicit(&g->seedings, next != 0 ? next : 1, memory_order_relaxed);
         atomic_store_explicit(&g->seeded_at, s->drbg.reseed_time, memory_order_relaxed);
         atomic_store_explicit(&g->status, DRNG_GENERATOR_READY, memory_order_relaxed);

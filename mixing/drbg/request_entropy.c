@@ -81,30 +81,23 @@ static bool is_asked(const struct drng_instruction *in, bool asks_dry)
            (asks_dry || !atomic_load_explicit(&in->left_alone, memory_order_relaxed));
 }
 
-static enum drng_result why_no_word(const struct drng_request_words *words)
-{
-    for (unsigned i = 0; words->instructions[i] != NULL; i++) {
-        if (is_asked(words->instructions[i], true)) {
-            return DRNG_EXHAUSTED;
-        }
-    }
-    return DRNG_UNAVAILABLE;
-}
-
 __attribute__((cold)) enum drng_result drng_request_entropy_from(unsigned i, const struct drng_request_words *words,
                                                                  bool hardware_only, uint64_t *before,
                                                                  struct drng_counters *counters, uint64_t *word)
 {
+    bool asked = i > 0;
     for (; words->instructions[i] != NULL; i++) {
         struct drng_instruction *in = words->instructions[i];
         const uint64_t last = i == 0 ? *before : 0;
-        if (is_asked(in, hardware_only) && drng_gives_word_late(in, in->row->read(word), last, word)) {
+        const bool is = is_asked(in, hardware_only);
+        if (is && drng_gives_word_late(in, in->row->read(word), last, word)) {
             *before = i == 0 ? *word : *before;
             return DRNG_OK;
         }
+        asked |= is;
     }
     if (hardware_only) {
-        return why_no_word(words);
+        return asked ? DRNG_EXHAUSTED : DRNG_UNAVAILABLE;
     }
     *word = kernel_and_time();
     drng_count(&counters->kernel_requests);

@@ -84,9 +84,6 @@ static void in_forked_child(void)
 static void open_once(void)
 {
     const size_t page = drng_page_size();
-    if (page > DRNG_LARGEST_PAGE) {
-        return;
-    }
     uint8_t *start = drng_page_start(room);
     drng_fork_page = (struct drng_fork_page *)(void *)start;
     drng_fork_kernel_wipes = kernel_wipes(start, page);

@@ -32,18 +32,22 @@ static int answer(const struct drng_drbg *d, enum drng_result result)
     return drng_raise_result(&d->provctx->core, result, false);
 }
 
-int drng_drbg_answer(struct drng_provctx *provctx, struct drng_generator *g, enum drng_result result, bool drawing)
+int drng_drbg_answer(struct drng_provctx *provctx, struct drng_generator *g, enum drng_result result, uint8_t *out,
+                     size_t len, const struct drng_extras *extras)
 {
     const struct drng_generator *top = g;
-    if (result == DRNG_OK) {
+    while (result == DRNG_OK) {
         atomic_store(&g->told, atomic_load(&g->seedings));
         drng_report_seed(provctx);
-        return 1;
+        if (out == NULL || atomic_load(&g->epoch) == drng_epoch()) {
+            return 1;
+        }
+        result = drng_generator_generate(g, out, len, 0, extras);
     }
     while (top->parent != NULL) {
         top = top->parent;
     }
-    return drng_raise_unseeded(provctx, top->source == &drng_root_source ? top->source_arg : NULL, result, drawing);
+    return drng_raise_unseeded(provctx, top->source == &drng_root_source ? top->source_arg : NULL, result, out != NULL);
 }
 
 /* If data is NULL the length is ignored, as libcrypto does. */
@@ -296,7 +300,7 @@ static int instantiate(void *vdrbg, unsigned strength, int prediction_resistance
     const enum drng_result result =
         drng_generator_instantiate(&d->generator, changes ? &change : NULL, strength, prediction_resistance != 0,
                                    given(personalization, personalization_len));
-    return drng_drbg_answer(d->provctx, &d->generator, result, false);
+    return drng_drbg_answer(d->provctx, &d->generator, result, NULL, 0, NULL);
 }
 
 static int uninstantiate(void *vdrbg)
@@ -311,7 +315,7 @@ static int reseed(void *vdrbg, int prediction_resistance, const unsigned char *e
     struct drng_drbg *d = vdrbg;
     const enum drng_result result = drng_generator_reseed(
         &d->generator, prediction_resistance != 0, given(entropy, entropy_len), given(additional, additional_len));
-    return drng_drbg_answer(d->provctx, &d->generator, result, false);
+    return drng_drbg_answer(d->provctx, &d->generator, result, NULL, 0, NULL);
 }
 
 static int generate(void *vdrbg, unsigned char *out, size_t len, unsigned strength, int prediction_resistance,
@@ -324,12 +328,11 @@ static int generate(void *vdrbg, unsigned char *out, size_t len, unsigned streng
         return 0;
     }
     const struct drng_extras extras = {given(additional, additional_len), prediction_resistance != 0};
-    const bool has_some = extras.additional.len > 0 || extras.prediction_resistance;
-    const enum drng_result result =
-        drng_generator_generate(&d->generator, out, len, strength, has_some ? &extras : NULL);
+    const struct drng_extras *some = extras.additional.len > 0 || extras.prediction_resistance ? &extras : NULL;
+    const enum drng_result result = drng_generator_generate(&d->generator, out, len, strength, some);
     return __builtin_expect(result == DRNG_OK && drng_drbg_is_told(&d->generator), 1)
                ? 1
-               : drng_drbg_answer(d->provctx, &d->generator, result, true);
+               : drng_drbg_answer(d->provctx, &d->generator, result, out, len, some);
 }
 
 static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t min_len, size_t max_len,

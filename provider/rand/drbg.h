@@ -34,10 +34,11 @@ void drng_drbg_discard(struct drng_generator *generator);
 
 /*
  * To be called after each call that has failed, or has taken a seed. Records what the seed has changed, and raises the
- * errors of the result (drng_raise_unseeded()). Returns 1 for DRNG_OK, or 0.
+ * errors of the result (drng_raise_unseeded()). Returns 1 for DRNG_OK, or 0. After a draw that has filled out[0..len) a
+ * child or a copy made since draws anew: its parent has the same. After other calls `out` is NULL.
  */
 int drng_drbg_answer(struct drng_provctx *provctx, struct drng_generator *generator, enum drng_result result,
-                     bool drawing);
+                     uint8_t *out, size_t len, const struct drng_extras *extras);
 
 /* Whether it has taken no seed since. */
 static inline bool drng_drbg_is_told(const struct drng_generator *generator)

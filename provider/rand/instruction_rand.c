@@ -28,7 +28,7 @@ int drng_raise_unseeded(struct drng_provctx *provctx, const struct drng_root *ro
 {
     const struct drng_core *core = &provctx->core;
     const enum drng_denial denial = provctx->eligibility.words[DRNG_WORDS_INSTRUCTION];
-    const bool of_words = root != NULL && root->policy == &provctx->words_policy;
+    const bool of_words = root != NULL && root->policy->fallback_arg == NULL; /* settle_policy() */
     char why[DRNG_WHY_SIZE];
     if (result != DRNG_BUSY) {
         drng_report_seed(provctx);
@@ -247,17 +247,21 @@ static enum drng_result fill_with_words(void *vfilling, const struct drng_guard 
 static bool fill(struct context *ctx, uint8_t *out, size_t len, bool words)
 {
     struct filling filling = {ctx, out, len};
-    const enum drng_result result = drng_guard_run_piecewise(words ? fill_with_words : fill_with_seed, &filling);
-    if (result == DRNG_OK) {
+    uint64_t epoch = 0;
+    do { /* a child, or a copy, made since holds its parent's words, too */
+        epoch = drng_epoch();
+        const enum drng_result result = drng_guard_run_piecewise(words ? fill_with_words : fill_with_seed, &filling);
+        if (result != DRNG_OK) {
+            if (words && result != DRNG_BUSY && result != DRNG_OTHER_PROCESS) {
+                drng_raise(&ctx->provctx->core, DRNG_R_RDRAND_FAILED, rdrand_failed);
+            }
+            (void)drng_raise_unseeded(ctx->provctx, &ctx->root, result, false);
+            drng_wipe(out, len);
+            return false;
+        }
         drng_report_seed(ctx->provctx);
-        return true;
-    }
-    if (words && result != DRNG_BUSY && result != DRNG_OTHER_PROCESS) {
-        drng_raise(&ctx->provctx->core, DRNG_R_RDRAND_FAILED, rdrand_failed);
-    }
-    (void)drng_raise_unseeded(ctx->provctx, &ctx->root, result, false);
-    drng_wipe(out, len);
-    return false;
+    } while (drng_epoch() != epoch);
+    return true;
 }
 
 static int generate(void *vctx, unsigned char *out, size_t len, unsigned strength, int prediction_resistance,

@@ -173,7 +173,7 @@ static __attribute__((noinline, cold)) int draw_from_any(struct drng_provctx *pr
     if (result != DRNG_OK) {
         drng_wipe(buffer, len);
     }
-    return drng_drbg_answer(provctx, g, result, true);
+    return drng_drbg_answer(provctx, g, result, buffer, len, NULL);
 }
 
 int drng_random_bytes(void *vprovctx, int which, void *buffer, size_t len, unsigned strength)

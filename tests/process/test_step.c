@@ -46,9 +46,11 @@ enum {
     DRAW = 64,
     BLOCK = 16,
     CHILDREN = 16384,
-    AT_ONCE = 24, /* children that are not waited for yet */
-    EVERY = 3,    /* executions of an instruction that are all taken: the last look may be the third of its own */
-    OUTSIDE = 97, /* of the others' instructions one in so many */
+    AT_ONCE = 24,    /* children that are not waited for yet */
+    EVERY = 3,       /* executions of an instruction that are all taken: the last look may be the third of its own, */
+    EVERY_COPY = 12, /* or, at the device, the twelfth */
+    LEFT = 80,       /* the provider's instructions behind its last look, which provider-drng(7) has as "40 or so" */
+    OUTSIDE = 97,    /* of the others' instructions one in so many */
     CHILD_WATCHDOG = 30, /* seconds */
     ROUNDS = 4,          /* of requests with a signal handler that draws */
     SELDOM = 16,         /* of these draws one in so many is itself interrupted, after each instruction */
@@ -108,6 +110,12 @@ static bool (*draw)(unsigned char draw[DRAW]) = draw_generate;
 static void work_draw(void)
 {
     done = draw(out);
+}
+
+/* With a seed that is made for it. */
+static void work_draw_anew(void)
+{
+    done = EVP_RAND_generate(rand_ctx, out, DRAW, 0, 1, NULL, 0) == 1;
 }
 
 static void work_reseed(void)
@@ -239,6 +247,7 @@ static const struct way {
     bool warm;  /* one draw comes before */
 } ways[] = {
     {"generate", open_own, work_draw, true, true},
+    {"generate-anew", open_own, work_draw_anew, true, true},
     {"generate-public", open_public, work_draw, true, true},
     {"generate-primary", open_primary, work_draw, true, true},
     {"random-bytes", open_random_bytes, work_draw, true, true},
@@ -296,7 +305,7 @@ static bool is_taken(const struct step *step)
         return false;
     }
     if (step->inside) {
-        return step->visit <= EVERY || is_power_of_two(step->visit);
+        return step->visit <= (kernel_copies() ? EVERY_COPY : EVERY) || is_power_of_two(step->visit);
     }
     return step->system_call >= 0 || step->index % OUTSIDE == 0;
 }
@@ -474,7 +483,7 @@ static bool only_the_last_hold_the_same(const unsigned char parents[DRAW], bool 
     (void)printf(
         "  %s by %s: %zu children in all; the last look is %zu instructions of the provider's before the end\n",
         way->name, bare ? "clone()" : "fork()", count, left);
-    return true;
+    return left <= LEFT || scene_says("the last look is %zu instructions before the end", left);
 }
 
 /* The scene's result. */

@@ -409,14 +409,18 @@ UNIT_TEST("a child of a dry RDRAND is told so")
 {
     on_cpu(scripted_good, scripted_dry, "");
     EVP_RAND_CTX *rdrand = evp_rand_ready(libctx, "RDRAND", "provider=drng", NULL);
-    EVP_RAND_CTX *child = evp_rand(libctx, "CTR-DRBG", "provider=drng", rdrand);
-    ERR_clear_error();
-    CU_ASSERT_EQUAL(EVP_RAND_instantiate(child, 0, 0, NULL, 0, NULL), 0);
-    CU_ASSERT_TRUE(evp_error("RDRAND gave no usable words", "use DRNG-SEED or CTR-DRBG"));
-    CU_ASSERT_EQUAL(EVP_RAND_generate(child, out, sizeof(out), 0, 0, NULL, 0), 0);
-    ERR_clear_error();
-    EVP_RAND_CTX_free(child);
+    OSSL_LIB_CTX *of_child[] = {libctx, evp_context("")}; /* another one's is told the same */
+    for (size_t i = 0; i < 2; i++) {
+        EVP_RAND_CTX *child = evp_rand(of_child[i], "CTR-DRBG", "provider=drng", rdrand);
+        ERR_clear_error();
+        CU_ASSERT_EQUAL(EVP_RAND_instantiate(child, 0, 0, NULL, 0, NULL), 0);
+        CU_ASSERT_TRUE(evp_error("RDRAND gave no usable words", "use DRNG-SEED or CTR-DRBG"));
+        CU_ASSERT_EQUAL(EVP_RAND_generate(child, out, sizeof(out), 0, 0, NULL, 0), 0);
+        ERR_clear_error();
+        EVP_RAND_CTX_free(child);
+    }
     EVP_RAND_CTX_free(rdrand);
+    OSSL_LIB_CTX_free(of_child[1]);
 }
 
 UNIT_TEST("RDRAND refuses more strength than it has")

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.support.builds import MASKED, NO_AES, ConfigWriter, Flavour, openssl_version
+from tests.support.builds import MASKED, NO_AES, ConfigWriter, Flavour, need, openssl_version
 
 RAND = ["openssl", "rand", "-provider", "drng"]
 LIST = ["openssl", "list", "-provider", "drng"]
@@ -46,6 +46,12 @@ def test_keys_can_be_made(flavour: Flavour, config: ConfigWriter) -> None:
     env = {"OPENSSL_CONF": str(config())}
     for arguments in (["-algorithm", "EC", "-pkeyopt", "group:P-256"], ["-algorithm", "ED25519"]):
         assert "PRIVATE KEY" in flavour.says(["openssl", "genpkey", *arguments], env)
+
+
+def test_a_leak_checker_finds_nothing_at_the_end(release: Flavour, config: ConfigWriter) -> None:
+    """What other threads may still use stays where it is, and a pointer to it is kept."""
+    check = [need("valgrind"), "--quiet", "--leak-check=full", "--error-exitcode=9"]
+    assert release.says([*check, "openssl", "rand", "-hex", "8"], {"OPENSSL_CONF": str(config())})
 
 
 def test_a_parameter_of_the_command_line_comes_too_late(release: Flavour) -> None:
