@@ -124,7 +124,7 @@ DRNG_MUST_CHECK enum drng_result drng_generator_config(struct drng_generator *ge
 /*
  * In the next three calls `strength` is in bits, 0 for any: DRNG_STRENGTH_TOO_HIGH if the generator has less.
  * DRNG_INPUT_TOO_LONG: a string or an additional input has more bytes than drng_generator_lengths() allows. After
- * either the generator is as it was.
+ * either the generator is as it was, but for a change that was applied first.
  */
 
 /*
