@@ -48,7 +48,7 @@ def test_keys_can_be_made(flavour: Flavour, config: ConfigWriter) -> None:
         assert "PRIVATE KEY" in flavour.says(["openssl", "genpkey", *arguments], env)
 
 
-def test_a_leak_checker_finds_nothing_at_the_end(release: Flavour, config: ConfigWriter) -> None:
+def test_valgrind_finds_no_leak_at_the_end(release: Flavour, config: ConfigWriter) -> None:
     """What other threads may still use stays where it is, and a pointer to it is kept."""
     check = [need("valgrind"), "--quiet", "--leak-check=full", "--error-exitcode=9"]
     assert release.says([*check, "openssl", "rand", "-hex", "8"], {"OPENSSL_CONF": str(config())})
