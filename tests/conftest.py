@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How tests share the machine when several run at a time, and what a run says that it has left out."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import fcntl

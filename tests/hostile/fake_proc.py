@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A /proc of our own making, with processes that say whatever a test wants them to say."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import struct

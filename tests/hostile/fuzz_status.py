@@ -6,8 +6,6 @@
 tests/hostile/test_hostile_status.py runs some hundred examples of it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """drng-status in a hostile world: whatever names, maps, counters, files, environments and directories others make."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -17,8 +17,6 @@ does not know. What fusermount(1) mounts for a user knows everybody. DEVICE stan
 77 where this machine does not allow it, with the reason.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import mmap

@@ -5,8 +5,6 @@ Takes the name of the libcrypto, and the steps: bytes, private, primary, seed, a
 made it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import sys

@@ -4,8 +4,6 @@
 ssl has the system's libcrypto, cryptography one inside its extension, psycopg one that it brings.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Callable

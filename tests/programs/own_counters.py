@@ -4,8 +4,6 @@
 For other architectures under QEMU's user mode, where /proc shows the memory of QEMU. PYTHONPATH is drng's tree.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import sys

@@ -5,8 +5,6 @@
 Lives until its input ends, and its children with it.
 """
 
-from __future__ import annotations
-
 import _ssl  # which loads libcrypto, and that openssl.cnf
 import ctypes
 import os

@@ -6,8 +6,6 @@ A process for each port, and from it one for each connection. The first has draw
 all are born with the same generator. SIGTERM ends everything.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

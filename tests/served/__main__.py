@@ -7,8 +7,6 @@ FOLDER is a chroot of that Debian, in whose cache are the packages. FILE has a l
 are there from before, and are not named, stay. The exit status is 1 where one ends otherwise than the table expects.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of docs/programs.md, of what runs have left: scripts/evidence/tables.py --write programs puts it there."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

@@ -2,8 +2,6 @@
 """A systemd that runs: process 1 of namespaces of its own, on a copy of this machine, or of a chroot, that is thrown
 away afterwards."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

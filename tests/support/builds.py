@@ -5,8 +5,6 @@ A flavour is a way to run libcrypto's users with the module: as it is released, 
 UndefinedBehaviorSanitizer, or under valgrind. A test that takes `flavour` runs under each.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

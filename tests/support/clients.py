@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients of a Site: openssl s_client, curl and Python's ssl module, each sent for its page."""
 
-from __future__ import annotations
-
 import re
 import socket
 import ssl

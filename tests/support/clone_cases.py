@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cases of clones.py: which guest is cloned, and what is expected of what drng draws in its clones."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum

@@ -9,8 +9,6 @@ must repeat every draw, or the rig is broken. The status is 1 where a case did n
 rig is broken.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import sys

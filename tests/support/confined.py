@@ -6,8 +6,6 @@ Landlock denies every other file, as a profile of AppArmor does that does not na
 root too. Folders may be listed, and everything may be written and executed. Exits with 77 where there is no Landlock.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import struct

@@ -7,8 +7,6 @@ from the kernel, are what the hypervisor writes. The interrupt of vmgenid is tha
 told to switch itself off.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import struct

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs tests/programs/fork_draw.c and looks at what it drew."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.support.builds import Flavour

@@ -6,8 +6,6 @@ a debug port: what is read from it here has happened in that machine. Each machi
 reads from the same port; it is no part of a snapshot, so that a clone knows at its first instruction that it is one.
 """
 
-from __future__ import annotations
-
 import json
 import lzma
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of docs/failures.md, and those like them: who serves when something is wrong."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -5,8 +5,6 @@ The handshake is not finished: a ClientHello, the same every time, goes out, and
 So all that differs between two answers is the server's doing.
 """
 
-from __future__ import annotations
-
 import collections
 import contextlib
 import socket

@@ -3,8 +3,6 @@
 folders stand in the place of the machine's.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The keys of drng's section in openssl.cnf, each with the values that it takes."""
 
-from __future__ import annotations
-
 import re
 
 from scripts.drng.conf.meaning import DRNG_KEYS

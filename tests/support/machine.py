@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What drng itself says of the instructions on this machine: a test that depends on them asks here."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 

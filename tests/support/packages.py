@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packages as scripts/packaging/package.sh makes them, and the scripts that try them in chroots."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -5,8 +5,6 @@ A Kind knows how one sort of server is configured and reloaded; a Site is what i
 certificate, one with an ECDSA certificate. `running` starts a Kind on a Site.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import itertools

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counters as drng keeps them in memory, but for what a test changes."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes for drng-status to look at, and drng-status."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import subprocess

@@ -4,8 +4,6 @@
 The copy is an overlay in namespaces of its own, in which systemd does not run: `systemctl` does nothing there.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

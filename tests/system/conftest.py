@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of these tests, and the names that their assertions are spelt out for."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

@@ -4,8 +4,6 @@
 Who serves, OPENSSL_armcap as drng reads it beside libcrypto itself, and that no branch depends on a secret.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

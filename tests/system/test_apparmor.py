@@ -5,8 +5,6 @@ This kernel need not have AppArmor: its parser compiles the abstraction, and Lan
 not name. What AppArmor itself would do is not tried here.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

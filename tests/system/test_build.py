@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the build leaves: symbols, hardening, installation, derived numbers, and the look of the sources."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -5,8 +5,6 @@ scripts/ci/guests.sh fetches CRIU. Processes are restored with the number that t
 namespace of its own.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

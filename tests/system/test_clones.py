@@ -4,8 +4,6 @@
 A guest is a Linux under QEMU's own CPU, so each takes some seconds. docs/clones.md has the table of all cases.
 """
 
-from __future__ import annotations
-
 import platform
 
 import pytest

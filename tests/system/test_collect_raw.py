@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The collector's files: what an auditor's tools read."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """drng-status-collector where systemd runs: off by default, on by one command, in a sandbox; and needrestart."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import urllib.request

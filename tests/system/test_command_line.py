@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The openssl command with nothing configured but the module's path."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The three commands by one table: what arguments they take, what becomes of their streams, and how they end."""
 
-from __future__ import annotations
-
 import subprocess
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Completions, asked of bash: they name what --help says, and run nothing that is only being typed."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """openssl.cnf: who serves under the pinned profile, and what happens where something is wrong."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -7,8 +7,6 @@ built it.
 docs/performance.md says what that leaves out.
 """
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

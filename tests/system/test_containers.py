@@ -4,8 +4,6 @@
 Here unshare makes the containers; at the end there are podman's.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

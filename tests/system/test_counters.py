@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """drng-status reads each counter where the module has it, under the module's name."""
 
-from __future__ import annotations
-
 import struct
 
 from scripts.drng.status import stats

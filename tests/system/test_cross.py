@@ -5,8 +5,6 @@ scripts/ci/cross.sh builds them, on libraries that it fetches. 64-bit Arm has a 
 without. The CUnit programs that take longest are left out: ctest --test-dir build/cross/ARCH runs all.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

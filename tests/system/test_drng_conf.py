@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What drng-conf says of a file: what libcrypto makes of it, in libcrypto's words, and which keys nobody asks for."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json

@@ -5,8 +5,6 @@ It runs in a mount namespace in which an image's folders stand in the place of t
 test_systemd.py and test_services.py have what it takes one for.
 """
 
-from __future__ import annotations
-
 import configparser
 import os
 import re

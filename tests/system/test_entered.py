@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """entered.py: the page on architecture says no less than is entered; a child makes a seed, a warm process does not."""
 
-from __future__ import annotations
-
 import pytest
 
 import entered

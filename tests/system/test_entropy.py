@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The arithmetic behind docs/entropy.md; test_tables.py compares its tables."""
 
-from __future__ import annotations
-
 import math
 
 import cutoffs

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The complete examples of conf/ start as they stand, but for paths and ports, and are served by drng."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@
 Where the FIPS provider is not installed most of this is skipped; scripts/ci/test-matrix.sh has it on later releases.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import re

@@ -4,8 +4,6 @@
 DRNG_FUZZ_SECONDS is how long each runs; what it finds is left in build/fuzz, from which the next run goes on.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of docs/servers.md, typed as they stand on a copy of this machine that is thrown away afterwards."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that carry a libcrypto of their own, or have several: drng serves each, and drags in no other."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import itertools

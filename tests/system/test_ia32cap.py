@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """OPENSSL_ia32cap as drng reads it, beside what libcrypto itself makes of the same value."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

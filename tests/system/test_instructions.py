@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """instructions.py: a load and a draw execute no more instructions than it allows."""
 
-from __future__ import annotations
-
 import instructions
 from tests.support.builds import need, said_by
 

@@ -5,8 +5,6 @@ The scripted CPU gives words of SplitMix64, which this computes too; what is dra
 are to a block, is as docs/entropy.md says.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import struct

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """libdrng as it is built and installed: what it exports and needs, its header, its manual, and programs that use it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

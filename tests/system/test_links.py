@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every link of a page leads somewhere, in the tree and as the pages are installed; the pictures are small, and new."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

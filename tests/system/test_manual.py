@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The manual pages: they render, and they say what the programs, the provider and the version say."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 import shlex

@@ -4,8 +4,6 @@
 One release, and only where it costs no download or was asked for; the script by itself tests them all.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

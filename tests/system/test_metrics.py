@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What drng-status says to Prometheus: counts, counters of processes, the file, rules, a dashboard."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/migrate.md: its commands, typed as they stand on a copy of this machine, and what it says of the old ways."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

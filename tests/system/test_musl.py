@@ -2,8 +2,6 @@
 """drng on musl, the C library of Alpine: it builds, also by an APKBUILD, and a program is served. scripts/ci/musl.sh by
 itself does more."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """scripts/mutate/mutate.py on a few mutations, which must tell what is seen from what is not; and whether all apply."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

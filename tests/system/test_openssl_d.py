@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """drng-enable where openssl.cnf includes /etc/pki/tls/openssl.d, as that of Fedora and RHEL does: a file of its own."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The packages: what is in them, and the life of the .debs on a copy of this machine."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/failures.md says in a table what each profile does when something is wrong: here each cell is tried."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -2,8 +2,6 @@
 """Some of the programs of tests/served/table.toml, of different kinds, on this machine's Debian: the short form of
 scripts/ci/test-programs.sh, which tries all of them on two."""
 
-from __future__ import annotations
-
 import platform
 import subprocess
 import tomllib

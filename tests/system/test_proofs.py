@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proofs: the short ones are run, and the list, the document and the models fit the code."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

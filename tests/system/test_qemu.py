@@ -5,8 +5,6 @@ QEMU hands most system calls to the host's kernel, /proc/cpuinfo included, but t
 does nothing. The tables are those of QEMU 7.2, Debian 12's: it has no RDSEED, and its VAES is wrong.
 """
 
-from __future__ import annotations
-
 import platform
 import re
 from collections.abc import Mapping

@@ -4,8 +4,6 @@
 scripts/ci/test-matrix.sh runs this on the releases that have it; test_profiles.py has what is missing or masked.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@
 The clone's package.sh and reproducible.sh are stand-ins; test_package.py runs the real ones.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

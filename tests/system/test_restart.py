@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes that should be restarted, in every output of drng-status; and lines of --check that have an end."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

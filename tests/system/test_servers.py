@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real servers with their random numbers from drng: handshakes, reloads, and nothing drawn twice."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """drng-enable on real services, in a Debian that is booted: who serves each of their processes, and why not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

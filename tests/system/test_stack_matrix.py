@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """stack-matrix.sh: nothing secret on the stack, whatever compiled it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.builds import ROOT, need, said_by

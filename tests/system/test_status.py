@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """drng-status on living processes and on this environment: what it says, exits with, and does not believe."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -5,8 +5,6 @@ No circle of files; docs/develop/architecture.md, tests/README.md and scripts/RE
 there is; tests and scripts begin with what they do.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Mapping

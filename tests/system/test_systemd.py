@@ -3,8 +3,6 @@
 service's runs as root, and --restart proves who serves, or puts all back.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of docs/, in pages and as data, are what scripts/evidence/tables.py makes of sources and the dev build."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

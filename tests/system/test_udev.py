@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The udev rule among the examples, and what it says of a service with a /dev of its own."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

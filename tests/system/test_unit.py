@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the CUnit programs: as they are, under the sanitizers, and under valgrind."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

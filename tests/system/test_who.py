@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Why drng does not serve a process: each libcrypto of real programs, each known reason, and what root leaves alone."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
