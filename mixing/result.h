@@ -5,6 +5,7 @@
 
 /* The compiler warns if a caller ignores the result. The functions that return enum drng_result have it. */
 #define DRNG_MUST_CHECK __attribute__((warn_unused_result))
+#define DRNG_UNUSED     __attribute__((unused)) /* a parameter that this function has for its type's sake */
 
 /* The first five stand in the order of enum drng_last_result. */
 enum drng_result {

@@ -85,7 +85,6 @@ static void end_seeding(struct drng_generator *g, struct state *s, struct drng_e
         }
         const unsigned next = atomic_load_explicit(&g->seedings, memory_order_relaxed) + 1;
         g->generation = drng_fork_generation();
-        atomic_store_explicit(&g->epoch, drng_epoch(), memory_order_relaxed);
         atomic_store_explicit(&g->seedings, next != 0 ? next : 1, memory_order_relaxed);
         atomic_store_explicit(&g->seeded_at, s->drbg.reseed_time, memory_order_relaxed);
         atomic_store_explicit(&g->status, DRNG_GENERATOR_READY, memory_order_relaxed);
@@ -413,9 +412,8 @@ enum drng_result drng_generator_instantiate(struct drng_generator *g, const stru
     return drng_guard_run(&g->place, g->locking, instantiate_once, &seeding);
 }
 
-static enum drng_result forget_once(void *g, struct drng_guarded *slot, const struct drng_guard *guard)
+static enum drng_result forget_once(void *g, struct drng_guarded *slot, DRNG_UNUSED const struct drng_guard *guard)
 {
-    (void)guard;
     forget(g, (struct state *)(void *)slot);
     return DRNG_OK;
 }
@@ -430,10 +428,10 @@ struct configuring {
     const struct drng_change *change;
 };
 
-static enum drng_result configure_once(void *vconfiguring, struct drng_guarded *slot, const struct drng_guard *guard)
+static enum drng_result configure_once(void *vconfiguring, struct drng_guarded *slot,
+                                       DRNG_UNUSED const struct drng_guard *guard)
 {
     const struct configuring *c = vconfiguring;
-    (void)guard;
     apply(c->g, (struct state *)(void *)slot, c->change);
     return DRNG_OK;
 }
@@ -449,11 +447,10 @@ struct reading {
     struct drng_generator_config *config;
 };
 
-static enum drng_result read_config(void *vreading, struct drng_guarded *slot, const struct drng_guard *guard)
+static enum drng_result read_config(void *vreading, DRNG_UNUSED struct drng_guarded *slot,
+                                    DRNG_UNUSED const struct drng_guard *guard)
 {
     const struct reading *r = vreading;
-    (void)slot;
-    (void)guard;
     *r->config = r->g->config;
     return DRNG_OK;
 }
@@ -490,11 +487,10 @@ void drng_generator_enable_locking(struct drng_generator *g)
 }
 
 /* DRNG_OK: nothing secret is in the slot. */
-static enum drng_result look_for_secrets(void *vg, struct drng_guarded *slot, const struct drng_guard *guard)
+static enum drng_result look_for_secrets(DRNG_UNUSED void *vg, struct drng_guarded *slot,
+                                         DRNG_UNUSED const struct drng_guard *guard)
 {
     const struct state *s = (const struct state *)(const void *)slot;
-    (void)vg;
-    (void)guard;
     const bool wiped = drng_is_wiped(s->drbg.key, sizeof(s->drbg.key)) && drng_is_wiped(s->drbg.v, sizeof(s->drbg.v)) &&
                        drng_is_wiped(s->entropy, sizeof(s->entropy)) && (s->word | s->last_word) == 0;
     return wiped ? DRNG_OK : DRNG_INSTANTIATED;

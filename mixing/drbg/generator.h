@@ -84,7 +84,6 @@ struct drng_generator {
     atomic_uint seedings;           /* how often it was seeded, as its children see it; never 0 */
     atomic_int_least64_t seeded_at; /* time(2) of the last seed */
     uint64_t generation;            /* fork.h: in which it was last seeded, to tell a fork from a copy */
-    atomic_uint_least64_t epoch;    /* clone.h: the same, for whoever has drawn with that seed */
 };
 
 /* SP 800-90A Rev. 1, Table 3, in bytes, with libcrypto's names. */

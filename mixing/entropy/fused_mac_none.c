@@ -3,13 +3,9 @@
 
 #include "mixing/entropy/conditioner.h"
 
-enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
-                                const uint64_t *known, uint64_t *retries)
+enum drng_result drng_fused_mac(DRNG_UNUSED struct drng_cbc_mac *mac, DRNG_UNUSED struct drng_health *health,
+                                DRNG_UNUSED size_t blocks, DRNG_UNUSED const uint64_t *known,
+                                DRNG_UNUSED uint64_t *retries)
 {
-    (void)mac;
-    (void)health;
-    (void)blocks;
-    (void)known;
-    (void)retries;
     return DRNG_EXHAUSTED;
 }

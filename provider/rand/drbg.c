@@ -32,22 +32,18 @@ static int answer(const struct drng_drbg *d, enum drng_result result)
     return drng_raise_result(&d->provctx->core, result, false);
 }
 
-int drng_drbg_answer(struct drng_provctx *provctx, struct drng_generator *g, enum drng_result result, uint8_t *out,
-                     size_t len, const struct drng_extras *extras)
+int drng_drbg_answer(struct drng_provctx *provctx, struct drng_generator *g, enum drng_result result, bool drawing)
 {
     const struct drng_generator *top = g;
-    while (result == DRNG_OK) {
+    if (result == DRNG_OK) {
         atomic_store(&g->told, atomic_load(&g->seedings));
         drng_report_seed(provctx);
-        if (out == NULL || atomic_load(&g->epoch) == drng_epoch()) {
-            return 1;
-        }
-        result = drng_generator_generate(g, out, len, 0, extras);
+        return 1;
     }
     while (top->parent != NULL) {
         top = top->parent;
     }
-    return drng_raise_unseeded(provctx, top->source == &drng_root_source ? top->source_arg : NULL, result, out != NULL);
+    return drng_raise_unseeded(provctx, top->source == &drng_root_source ? top->source_arg : NULL, result, drawing);
 }
 
 /* If data is NULL the length is ignored, as libcrypto does. */
@@ -300,7 +296,7 @@ static int instantiate(void *vdrbg, unsigned strength, int prediction_resistance
     const enum drng_result result =
         drng_generator_instantiate(&d->generator, changes ? &change : NULL, strength, prediction_resistance != 0,
                                    given(personalization, personalization_len));
-    return drng_drbg_answer(d->provctx, &d->generator, result, NULL, 0, NULL);
+    return drng_drbg_answer(d->provctx, &d->generator, result, false);
 }
 
 static int uninstantiate(void *vdrbg)
@@ -315,7 +311,7 @@ static int reseed(void *vdrbg, int prediction_resistance, const unsigned char *e
     struct drng_drbg *d = vdrbg;
     const enum drng_result result = drng_generator_reseed(
         &d->generator, prediction_resistance != 0, given(entropy, entropy_len), given(additional, additional_len));
-    return drng_drbg_answer(d->provctx, &d->generator, result, NULL, 0, NULL);
+    return drng_drbg_answer(d->provctx, &d->generator, result, false);
 }
 
 static int generate(void *vdrbg, unsigned char *out, size_t len, unsigned strength, int prediction_resistance,
@@ -329,10 +325,17 @@ static int generate(void *vdrbg, unsigned char *out, size_t len, unsigned streng
     }
     const struct drng_extras extras = {given(additional, additional_len), prediction_resistance != 0};
     const struct drng_extras *some = extras.additional.len > 0 || extras.prediction_resistance ? &extras : NULL;
-    const enum drng_result result = drng_generator_generate(&d->generator, out, len, strength, some);
-    return __builtin_expect(result == DRNG_OK && drng_drbg_is_told(&d->generator), 1)
-               ? 1
-               : drng_drbg_answer(d->provctx, &d->generator, result, out, len, some);
+    uint64_t epoch = 0;
+    int answer = 0;
+    do {
+        epoch = drng_epoch();
+        const enum drng_result result = drng_generator_generate(&d->generator, out, len, strength, some);
+        if (__builtin_expect(result == DRNG_OK && drng_drbg_is_told(&d->generator), 1)) {
+            return 1;
+        }
+        answer = drng_drbg_answer(d->provctx, &d->generator, result, true);
+    } while (answer == 1 && drng_epoch() != epoch);
+    return answer;
 }
 
 static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t min_len, size_t max_len,

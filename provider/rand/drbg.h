@@ -34,11 +34,11 @@ void drng_drbg_discard(struct drng_generator *generator);
 
 /*
  * To be called after each call that has failed, or has taken a seed. Records what the seed has changed, and raises the
- * errors of the result (drng_raise_unseeded()). Returns 1 for DRNG_OK, or 0. After a draw that has filled out[0..len) a
- * child or a copy made since draws anew: its parent has the same. After other calls `out` is NULL.
+ * errors of the result (drng_raise_unseeded()). Returns 1 for DRNG_OK, or 0. A child, or a copy, made meanwhile holds
+ * what its parent has drawn: where drng_epoch() is not what it was before a draw, that is made anew.
  */
 int drng_drbg_answer(struct drng_provctx *provctx, struct drng_generator *generator, enum drng_result result,
-                     uint8_t *out, size_t len, const struct drng_extras *extras);
+                     bool drawing);
 
 /* Whether it has taken no seed since. */
 static inline bool drng_drbg_is_told(const struct drng_generator *generator)

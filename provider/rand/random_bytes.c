@@ -173,7 +173,7 @@ static __attribute__((noinline, cold)) int draw_from_any(struct drng_provctx *pr
     if (result != DRNG_OK) {
         drng_wipe(buffer, len);
     }
-    return drng_drbg_answer(provctx, g, result, buffer, len, NULL);
+    return drng_drbg_answer(provctx, g, result, true);
 }
 
 int drng_random_bytes(void *vprovctx, int which, void *buffer, size_t len, unsigned strength)
@@ -181,12 +181,19 @@ int drng_random_bytes(void *vprovctx, int which, void *buffer, size_t len, unsig
     struct drng_provctx *provctx = vprovctx;
     struct pair *pair = &provctx->pairs->pairs[number_of_thread() % PAIRS];
     struct drng_generator *g = generator_of(pair, which);
-    enum drng_result result = DRNG_BUSY; /* the same where another thread draws from this pair, or a call is refused */
-    if (__builtin_expect(atomic_load_explicit(&pair->made, memory_order_acquire), 1)) {
-        result = drng_generator_generate(g, buffer, len, strength, NULL);
-        if (__builtin_expect(result == DRNG_OK && drng_drbg_is_told(g), 1)) {
-            return 1;
+    uint64_t epoch = 0;
+    int answer = 0;
+    do {
+        /* the same where another thread draws from this pair, or a call is refused */
+        enum drng_result result = DRNG_BUSY;
+        epoch = drng_epoch();
+        if (__builtin_expect(atomic_load_explicit(&pair->made, memory_order_acquire), 1)) {
+            result = drng_generator_generate(g, buffer, len, strength, NULL);
+            if (__builtin_expect(result == DRNG_OK && drng_drbg_is_told(g), 1)) {
+                return 1;
+            }
         }
-    }
-    return draw_from_any(provctx, which, buffer, len, strength, result);
+        answer = draw_from_any(provctx, which, buffer, len, strength, result);
+    } while (answer == 1 && drng_epoch() != epoch); /* drbg.h */
+    return answer;
 }
