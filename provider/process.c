@@ -89,7 +89,8 @@ bool drng_process_self_test(const char **what)
 {
     const char *wrong = NULL;
     for (size_t key_len = 16; key_len <= DRNG_AES_MAX_KEY && drng_process_healthy(); key_len += 8) {
-        const struct drng_aes *aes = drng_self_test_aes(key_len);
+        const struct drng_aes *aes =
+            key_len == DRNG_AES_MAX_KEY ? drng_process.machine.aes : drng_self_test_aes(key_len);
         if (aes != NULL && drng_self_test(aes, key_len, true, &wrong) != DRNG_OK) {
             atomic_store(&drng_failed_algorithm, wrong);
         }
