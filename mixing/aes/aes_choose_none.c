@@ -3,8 +3,9 @@
 
 #include "mixing/aes/aes.h"
 
-size_t drng_aes_all(DRNG_UNUSED const struct drng_cpu *cpu, const struct drng_aes *all[DRNG_AES_KINDS])
+size_t drng_aes_all(const struct drng_cpu *cpu, const struct drng_aes *all[DRNG_AES_KINDS])
 {
+    (void)cpu;
     all[0] = &drng_aes_portable;
     return 1;
 }
