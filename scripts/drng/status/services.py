@@ -67,7 +67,7 @@ def _unit_of(pid: int) -> str:
 
 def instances_of(template: str) -> list[int]:
     """The processes of all that run of it, by what stands before the @."""
-    return [pid for pid in procfs.numbers() if _unit_of(pid).partition("@")[0] == template.partition("@")[0]]
+    return [pid for pid in procfs.numbers() if _unit_of(pid).partition("@")[:2] == template.partition("@")[:2]]
 
 
 def members_of(service: str) -> list[int]:
