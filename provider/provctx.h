@@ -14,8 +14,7 @@
 
 /* Constant once OSSL_provider_init() has returned, except the last members, from `seeds` on. */
 struct drng_provctx {
-    struct drng_root
-        root; /* seeds the generators that have no parent; first: a leak checker finds them by its address */
+    struct drng_root root; /* seeds the generators without a parent; first, so that a leak checker finds all of this */
     struct drng_core core;
     struct drng_config config;
     struct drng_eligibility eligibility;
